@@ -1,0 +1,1 @@
+"""A multi-tenant context repository for AI agents."""

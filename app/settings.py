@@ -1,0 +1,45 @@
+"""Settings of the service, read from the environment by the composition roots only and passed on as values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+MIB = 1024 * 1024
+
+
+class Settings(BaseSettings):
+    """Everything an operator may set. Empty database and Redis addresses mean: use the embedded servers of `data_dir`."""
+
+    model_config = SettingsConfigDict(env_file=None, extra="ignore", frozen=True)
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8000, ge=1, le=65535)
+    data_dir: Path = Path(".data")
+    public_url: str = ""
+    product_name: str = "Context Repo"
+
+    database_url: str = ""
+    database_write_url: str = ""
+    database_read_url: str = ""
+    database_system_url: str = ""
+    database_direct_url: str = ""
+    redis_url: str = ""
+    secret_key: SecretStr = SecretStr("")
+    secret_key_old: SecretStr = SecretStr("")
+
+    pool_size: int = Field(default=8, ge=1, le=200)
+    plans_file: Path | None = None
+    default_plan: str = "self-hosted"
+    max_body_bytes: int = Field(default=10 * MIB, ge=1024)
+    trusted_proxies: Annotated[list[str], NoDecode] = []
+    log_level: str = "INFO"
+    embed_threads: int = Field(default=2, ge=1, le=64)
+
+    @property
+    def url(self) -> str:
+        """Base of every public URL, without a trailing slash; never taken from a Host header."""
+        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
