@@ -79,7 +79,7 @@ class Runner:
         switch: dict[str, Any] = {}
         if self.account is not None:
             switch = {"user": self.account.uid, "group": self.account.gid, "extra_groups": []}
-        return subprocess.Popen(  # noqa: S603
+        return subprocess.Popen(
             args,
             stdin=stdin,
             stdout=log,

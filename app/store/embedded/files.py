@@ -19,7 +19,7 @@ from app.process import is_alive
 LOCK_NAME = "lock"
 RUN_NAME = "run.json"
 PORTS_NAME = "ports.json"
-SECRET_NAME = "secret"  # noqa: S105  (a file name)
+SECRET_NAME = "secret"
 
 
 class EmbeddedError(RuntimeError):
@@ -49,7 +49,9 @@ def prepare_data_dir(data_dir: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.chmod(0o700)
     except OSError as exc:
-        raise EmbeddedError(f"DATA_DIR {path} cannot be used ({exc.strerror}); set DATA_DIR to a folder of yours") from exc
+        raise EmbeddedError(
+            f"DATA_DIR {path} cannot be used ({exc.strerror}); set DATA_DIR to a folder of yours"
+        ) from exc
     return path
 
 
