@@ -1,0 +1,41 @@
+"""`ctx admin`: users and keys, on the machine of the service."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.output import say
+from app.cli.roots import guarded, read_settings
+
+admin = typer.Typer(no_args_is_help=True, help="Manage users and keys of the service on this machine.")
+
+Email = Annotated[str, typer.Option("--email", help="Address of the user.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+@admin.command("create-user")
+def create_user(email: Email, as_json: AsJson = False) -> None:
+    """Create a user with a personal workspace."""
+    settings = guarded("app.wiring:join", read_settings())
+    _answer(guarded("app.admin:create_user", settings, email), as_json, f"Created {email}")
+
+
+@admin.command("create-key")
+def create_key(
+    email: Email,
+    scopes: Annotated[str, typer.Option("--scopes", help="Scopes, separated by commas.")],
+    name: Annotated[str, typer.Option("--name", help="What the key is for.")] = "command line",
+    as_json: AsJson = False,
+) -> None:
+    """Create an API key of a user and print it; it cannot be shown again."""
+    wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    settings = guarded("app.wiring:join", read_settings())
+    answer = guarded("app.admin:create_key", settings, email, wanted, name)
+    _answer(answer, as_json, f"API key of {email} (shown only now): {answer['apiKey']}")
+
+
+def _answer(answer: dict[str, Any], as_json: bool, sentence: str) -> None:
+    say(json.dumps(answer) if as_json else sentence)

@@ -1,0 +1,64 @@
+"""What the operator reads: the start message with lines to copy, errors, plain answers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Protocol
+
+from rich.console import Console
+
+
+class StartedLike(Protocol):
+    """What the supervisor reports when the service answers."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def api_key(self) -> str: ...
+    @property
+    def has_key_file(self) -> bool: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+def say(text: str = "", style: str | None = None) -> None:
+    """Print a line as it is: unwrapped and without markup, so that it can be copied."""
+    Console().print(text, style=style, soft_wrap=True, markup=False, highlight=False)
+    sys.stdout.flush()
+
+
+def complain(text: str) -> None:
+    """Print an error for people on standard error."""
+    Console(stderr=True).print(f"Error: {text}", style="red", soft_wrap=True, markup=False, highlight=False)
+
+
+def announce(started: StartedLike) -> None:
+    """Print where the service is and, once, how to connect with the first key."""
+    say(f"Ready in {started.seconds:.1f} s", "bold green")
+    say(f"  URL  {started.url}")
+    say(f"  MCP  {started.url}/mcp")
+    if started.api_key:
+        _announce_key(started.url, started.api_key)
+    elif not started.has_key_file:
+        say("No API key is kept in DATA_DIR; make one with:")
+        say("  ctx admin create-key --email owner@localhost --scopes documents.read,documents.write,prompts.read")
+    say("Stop with Ctrl-C.")
+
+
+def _announce_key(url: str, key: str) -> None:
+    header = f"API-Key {key}"
+    server = {"mcpServers": {"context-repo": {"url": f"{url}/mcp", "headers": {"Authorization": header}}}}
+    say()
+    say("Your API key (shown only now; the command line keeps it in DATA_DIR/cli.json):", "bold")
+    say(f"  {key}")
+    say()
+    say("Claude Code:", "bold")
+    say(f'claude mcp add --transport http context-repo {url}/mcp --header "Authorization: {header}"')
+    say()
+    say("Cursor, VS Code and others:", "bold")
+    say(json.dumps(server, indent=2))
+    say()
+    say("REST:", "bold")
+    say(f'curl -H "Authorization: {header}" {url}/v1/documents')
+    say()

@@ -1,0 +1,77 @@
+"""Bring a database to the newest schema, and know without loading Alembic when there is nothing to do."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+
+import app
+from app.store.bootstrap import sqlalchemy_url
+
+
+class MigrationError(RuntimeError):
+    """The schema cannot be brought up to date; the message names the next step."""
+
+
+def migrations_folder() -> Path:
+    """Find the migrations inside the installed package, else beside it in a checkout."""
+    package = Path(app.__file__).resolve().parent
+    for folder in (package / "migrations", package.parent / "migrations"):
+        if (folder / "env.py").is_file():
+            return folder
+    raise MigrationError("The migrations folder is missing; reinstall the package or run from a complete checkout")
+
+
+def newest_revisions(folder: Path) -> set[str]:
+    """Read the heads out of the revision files' text: importing Alembic takes a second, which each start would pay."""
+    revisions: set[str] = set()
+    parents: set[str] = set()
+    for path in (folder / "versions").glob("*.py"):
+        values = dict(_assignments(ast.parse(path.read_text(encoding="utf-8"))))
+        if isinstance(revision := values.get("revision"), str):
+            revisions.add(revision)
+            parents.update(_names(values.get("down_revision")))
+    return revisions - parents
+
+
+def _assignments(module: ast.Module) -> Iterator[tuple[str, object]]:
+    for node in module.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name) and target.id in ("revision", "down_revision"):
+                value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+                yield target.id, ast.literal_eval(value) if value is not None else None
+
+
+def _names(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [str(name) for name in value] if isinstance(value, tuple | list) else []
+
+
+async def is_current(owner_url: str, folder: Path) -> bool:
+    """Tell whether the database already has the newest schema."""
+    connection = await asyncpg.connect(owner_url)
+    try:
+        rows = await connection.fetch("SELECT version_num FROM alembic_version")
+    except asyncpg.UndefinedTableError:
+        return False
+    finally:
+        await connection.close()
+    return {row["version_num"] for row in rows} == newest_revisions(folder)
+
+
+def upgrade(owner_url: str) -> None:
+    """Run all outstanding migrations as the owner. Call it outside any event loop: Alembic starts its own."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
+    config.attributes["url"] = sqlalchemy_url(owner_url)
+    command.upgrade(config, "head")
