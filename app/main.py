@@ -22,7 +22,6 @@ from app.store import migrating, postgres, redis
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from contextlib import AbstractAsyncContextManager
 
     from app.settings import Settings
 
@@ -30,7 +29,11 @@ if TYPE_CHECKING:
 def create_app(settings: Settings) -> FastAPI:
     """Build the service of one process; its stores open when it starts and close when it stops."""
     app = FastAPI(
-        title=settings.product_name, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False,
+        title=settings.product_name,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
         lifespan=lambda app: _lifespan(app, settings),
     )
     metadata_url = f"{settings.url}/.well-known/oauth-protected-resource/v1"
@@ -55,7 +58,11 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             stack.push_async_callback(client.aclose)
         keys = ApiKeys(database, plans, settings.default_plan)
         app.state.gate = Gate(
-            database=database, limiter=Limiter(client), plans=plans, resolvers={"api-key": keys}, services={},
+            database=database,
+            limiter=Limiter(client),
+            plans=plans,
+            resolvers={"api-key": keys},
+            services={},
             secret_key=settings.secret_key.get_secret_value(),
         )
         app.state.readiness = Readiness(database, client, migrating.newest_revision())

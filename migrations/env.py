@@ -10,7 +10,7 @@ from alembic import context
 from sqlalchemy import pool, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-import app.features as features
+from app import features
 from app.store.base import metadata
 
 if TYPE_CHECKING:

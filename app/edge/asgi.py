@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Send = Callable[[Message], Awaitable[None]]
 
 Headers = list[tuple[bytes, bytes]]
+BODILESS = frozenset({204, 304})
 
 
 class ClientGone(Exception):
@@ -60,7 +61,7 @@ def _too_large(limit: int) -> PayloadTooLarge:
 
 async def send_bytes(send: Send, status: int, headers: Headers, body: bytes) -> None:
     """Send a complete response."""
-    if status != 204 and status != 304:  # noqa: PLR2004  the two that have no body
+    if status not in BODILESS:
         headers.append((b"content-length", str(len(body)).encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

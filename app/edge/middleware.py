@@ -22,8 +22,10 @@ _ALWAYS = [
     (b"access-control-allow-origin", b"*"),
     (
         b"access-control-expose-headers",
-        b"ETag, Location, Retry-After, WWW-Authenticate, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, "
-        b"X-RateLimit-Reset, Idempotency-Replayed, Mcp-Session-Id",
+        (
+            b"ETag, Location, Retry-After, WWW-Authenticate, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, "
+            b"X-RateLimit-Reset, Idempotency-Replayed, Mcp-Session-Id"
+        ),
     ),
 ]
 _HSTS = (b"strict-transport-security", b"max-age=31536000")
@@ -31,9 +33,11 @@ _PREFLIGHT = [
     (b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
     (
         b"access-control-allow-headers",
-        b"Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, X-Agent-Id, X-Request-Id, "
-        b"X-ContextRepo-Lease-Id, X-ContextRepo-Lease-Fence, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
-        b"Mcp-Session-Id, Last-Event-ID",
+        (
+            b"Authorization, Content-Type, Accept, If-Match, If-None-Match, Idempotency-Key, X-Agent-Id, X-Request-Id, "
+            b"X-ContextRepo-Lease-Id, X-ContextRepo-Lease-Fence, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
+            b"Mcp-Session-Id, Last-Event-ID"
+        ),
     ),
     (b"access-control-max-age", b"86400"),
 ]
@@ -71,7 +75,9 @@ class Envelope:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [
-                    *message.get("headers", ()), *self._headers, (b"x-request-id", request_id.encode())
+                    *message.get("headers", ()),
+                    *self._headers,
+                    (b"x-request-id", request_id.encode()),
                 ]
             await send(message)
 
@@ -86,6 +92,11 @@ def _log_access(scope: Scope, request_id: str, status: int, seconds: float) -> N
     route = getattr(scope.get("route"), "path", "-")  # the template: paths may carry what should not be logged
     log.info(
         "request",
-        extra={"request_id": request_id, "method": scope["method"], "route": route, "status": status,
-               "ms": round(seconds * 1000, 2)},
+        extra={
+            "request_id": request_id,
+            "method": scope["method"],
+            "route": route,
+            "status": status,
+            "ms": round(seconds * 1000, 2),
+        },
     )

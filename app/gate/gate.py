@@ -25,7 +25,7 @@ from app.kit.errors import (
 from app.kit.schema import Model, unstorable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Mapping
 
     from app.gate.limiter import Limiter, RateState
     from app.gate.policy import Plans
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound=Model)
 R = TypeVar("R", bound=Model | None)
+T = TypeVar("T")
 
 _TRIES = 3
 _RETRY_SECONDS = 1
@@ -70,7 +71,7 @@ class Answer(Generic[R]):
 class Gate:
     """Holds what every call passes through."""
 
-    def __init__(  # noqa: PLR0913  the composition root fills every part
+    def __init__(
         self,
         *,
         database: Database,
@@ -142,7 +143,7 @@ class Gate:
         Raises:
             AppError: what the operation declares, a receipt's refusals, or `Unavailable` when a store is away.
         """
-        assert admission.operation is operation  # noqa: S101  a mix-up here would skip the policy
+        assert admission.operation is operation
         ctx = Context(admission.principal, self.database, self._services, request_id)
         if operation.kind == "query":
             result = await _translated(operation.function(ctx, args))
@@ -174,9 +175,8 @@ class Gate:
 
 
 def _parse_result(operation: Operation[A, R], body: bytes) -> R:
-    if not body:
-        return None  # type: ignore[return-value]  the operation's result type is None
-    result: R = operation.result.model_validate_json(body)  # type: ignore[union-attr]
+    model: Any = operation.result
+    result: R = model.model_validate_json(body) if body else None
     return result
 
 
@@ -192,8 +192,10 @@ def parse_args(model: type[A], raw: dict[str, Any]) -> A:
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        problems = [{"field": _field(item["loc"]), "message": _message(item)} for item in error.errors(
-            include_url=False, include_input=False, include_context=False)]
+        problems = [
+            {"field": _field(item["loc"]), "message": _message(item)}
+            for item in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
         first = problems[0]
         more = f" (and {len(problems) - 1} more, see details)" if len(problems) > 1 else ""
         raise InvalidRequest(f"{first['field']}: {first['message']}{more}", details=problems) from error
@@ -233,7 +235,7 @@ _AWAY = (
 )
 
 
-async def _translated(awaitable: Any) -> Any:
+async def _translated(awaitable: Awaitable[T]) -> T:
     """Turn the store's troubles into product words."""
     try:
         return await awaitable
@@ -242,5 +244,7 @@ async def _translated(awaitable: Any) -> Any:
     except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError) as error:
         raise _Retryable from error
     except _AWAY as error:
-        msg = "The database cannot serve this just now. Retry the identical request; with an Idempotency-Key it is safe."
+        msg = (
+            "The database cannot serve this just now. Retry the identical request; with an Idempotency-Key it is safe."
+        )
         raise Unavailable(msg, retry_after=_RETRY_SECONDS) from error

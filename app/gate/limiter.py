@@ -1,8 +1,7 @@
-"""Exact sliding-window rate limits: one Lua script a call, judged by the Redis clock; a local log when Redis is away."""
+"""Exact sliding-window rate limits: one Lua script a call, by the Redis clock; a local log when Redis is away."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
 import time
@@ -67,13 +66,13 @@ class Limiter:
             try:
                 allowed, remaining, wait = await self._ask(key, limit)
                 return RateState(bool(allowed), limit.count, int(remaining), -(-int(wait) // _MICROSECONDS))
-            except (RedisError, OSError, asyncio.TimeoutError) as error:
+            except (TimeoutError, RedisError, OSError) as error:
                 self._away_until = time.monotonic() + _RETRY_REDIS_SECONDS
                 log.warning("Redis is away (%s); limits are counted in this process", type(error).__name__)
         return self._spend_locally(key, limit)
 
     async def _ask(self, key: str, limit: Limit) -> list[int]:
-        assert self._redis is not None  # noqa: S101  checked by the caller
+        assert self._redis is not None
         arguments = (key, str(limit.count), str(limit.seconds), secrets.token_hex(4))
         try:
             if self._sha:
@@ -82,8 +81,8 @@ class Limiter:
         except NoScriptError:
             pass  # Redis was restarted or flushed: load the script again
         self._sha = await self._redis.script_load(_SCRIPT)
-        answer = await self._redis.evalsha(self._sha, 1, *arguments)
-        return answer
+        again: list[int] = await self._redis.evalsha(self._sha, 1, *arguments)
+        return again
 
     def _spend_locally(self, key: str, limit: Limit) -> RateState:
         now = time.monotonic()
@@ -94,7 +93,8 @@ class Limiter:
             calls.popleft()
         if len(calls) < limit.count:
             calls.append(now)
-            return RateState(allowed=True, limit=limit.count, remaining=limit.count - len(calls),
-                             reset_seconds=limit.seconds)
+            return RateState(
+                allowed=True, limit=limit.count, remaining=limit.count - len(calls), reset_seconds=limit.seconds
+            )
         wait = calls[0] + limit.seconds - now
         return RateState(allowed=False, limit=limit.count, remaining=0, reset_seconds=max(1, int(wait) + 1))

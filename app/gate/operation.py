@@ -113,7 +113,7 @@ class Operation(Generic[A, R]):
 Function = Callable[[Context, A], Awaitable[R]]
 
 
-def _declare(  # noqa: PLR0913  one keyword for each word of the policy
+def _declare(
     kind: Literal["command", "query"],
     name: str,
     *,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
@@ -61,8 +60,6 @@ class Meter(StrEnum):
     """What a plan may limit in amount."""
 
     DOCUMENTS = "documents"
-
-
 
 
 @dataclass(frozen=True, slots=True)

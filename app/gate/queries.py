@@ -60,7 +60,7 @@ async def claim_receipt(tx: Tx, key: ReceiptKey) -> bool:
 async def get_receipt(tx: Tx, key: ReceiptKey) -> asyncpg.Record:
     """Read the live receipt that `claim_receipt` ran into."""
     row = await tx.fetchrow(_GET_RECEIPT, tx.workspace_id, key.user_id, key.grant_id, key.digest)
-    assert row is not None  # noqa: S101  locked by claim_receipt in this transaction
+    assert row is not None
     return row
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import asyncpg
 
@@ -51,7 +51,9 @@ def normalize_key(header: str) -> str:
     return key
 
 
-def receipt_key(secret_key: str, principal: Principal, operation: Operation, args: Model, key: str) -> ReceiptKey:
+def receipt_key(
+    secret_key: str, principal: Principal, operation: Operation[Any, Any], args: Model, key: str
+) -> ReceiptKey:
     """Scope a key by user and grant, and digest the request: operation, canonical arguments, precondition, lease."""
     canonical = b"\x00".join([operation.name.encode(), args.to_json()])
     return ReceiptKey(

@@ -35,7 +35,7 @@ class AppError(Exception):
     current entity tag where the refusal is about a revision.
     """
 
-    kind: ClassVar[Kind] = Kind.INTERNAL
+    kind: Kind = Kind.INTERNAL
     reason: ClassVar[str] = "INTERNAL"
 
     def __init__(

@@ -26,7 +26,9 @@ COMMAND_SECONDS = 35.0
 
 
 async def _prepare(connection: asyncpg.Connection[asyncpg.Record]) -> None:
-    await connection.set_type_codec("jsonb", encoder=_dump, decoder=pydantic_core.from_json, schema="pg_catalog", format="text")
+    await connection.set_type_codec(
+        "jsonb", encoder=_dump, decoder=pydantic_core.from_json, schema="pg_catalog", format="text"
+    )
     await pgvector.asyncpg.register_vector(connection)
 
 
@@ -49,7 +51,7 @@ async def open_pool(url: str, *, size: int, prepare: bool = True) -> asyncpg.Poo
         command_timeout=COMMAND_SECONDS,
         server_settings={"application_name": "context-repo"},
     )
-    assert pool is not None  # noqa: S101  typed optional for a deprecated calling form
+    assert pool is not None
     return pool
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from alembic import op
 from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment
 
 from app.store.base import tenant_policies
@@ -67,7 +66,7 @@ CREATE TABLE event_epochs (epoch int PRIMARY KEY, began_at timestamptz NOT NULL 
 INSERT INTO event_epochs (epoch) VALUES (1);
 """
 
-TENANT = f"""
+TENANT = """
 CREATE TABLE contents (
   workspace_id uuid NOT NULL,
   digest bytea NOT NULL,
@@ -110,7 +109,8 @@ CREATE TABLE documents (
   deleted_by uuid,
   PRIMARY KEY (workspace_id, id),
   CONSTRAINT documents_status_check CHECK (status IN ('pending', 'processing', 'ready', 'failed')),
-  CONSTRAINT documents_content_fkey FOREIGN KEY (workspace_id, content_digest) REFERENCES contents (workspace_id, digest)
+  CONSTRAINT documents_content_fkey FOREIGN KEY (workspace_id, content_digest)
+    REFERENCES contents (workspace_id, digest)
 );
 CREATE INDEX documents_workspace_id_created_at_id_idx ON documents (workspace_id, created_at DESC, id DESC)
   WHERE deleted_at IS NULL;
@@ -253,8 +253,17 @@ CREATE INDEX audit_workspace_id_created_at_idx ON audit (workspace_id, created_a
 """
 
 FENCED = [
-    "contents", "documents", "document_tags", "document_revisions", "chunks", "vectors", "postings",
-    "index_statistics", "receipts", "events", "audit",
+    "contents",
+    "documents",
+    "document_tags",
+    "document_revisions",
+    "chunks",
+    "vectors",
+    "postings",
+    "index_statistics",
+    "receipts",
+    "events",
+    "audit",
 ]
 
 GRANTS = """

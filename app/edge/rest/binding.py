@@ -109,7 +109,7 @@ class Binding:
         annotated = field.annotation
         for mark in metadata:
             annotated = Annotated[annotated, mark]  # type: ignore[assignment]
-        common = {"alias": alias, "description": field.description}
+        common: dict[str, Any] = {"alias": alias, "description": field.description}
         if alias in self.path_names:
             return _keyword(name, Annotated[annotated, Path(**common)], ...)
         if (header_name := _header_name(field)) is not None:

@@ -96,9 +96,7 @@ class OperationRoute(APIRoute):
             raw = await self.binding.read(scope, receive, self._limit)
             key = _idempotency_key(scope, self.face)
             args = parse_args(self.face.operation.args, raw)
-            answer = await gate.run(
-                admission, self.face.operation, args, request_id=request_id, idempotency_key=key
-            )
+            answer = await gate.run(admission, self.face.operation, args, request_id=request_id, idempotency_key=key)
         except AppError as error:
             await self._refuse(send, error, admission, request_id)
         except ClientGone:
@@ -167,8 +165,10 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
     found: dict[int | str, dict[str, Any]] = {
         status: {"model": ErrorBody} for status in sorted(raised | set(_ALWAYS_POSSIBLE))
     }
-    if operation.kind == "query" and "data" in (fields := operation.result.model_fields) and hasattr(
-        fields["data"].annotation, "etag"
+    if (
+        operation.kind == "query"
+        and "data" in (fields := operation.result.model_fields)
+        and hasattr(fields["data"].annotation, "etag")
     ):
         found[_NOT_MODIFIED] = {"description": "The entity tag in `If-None-Match` is current."}
     return found

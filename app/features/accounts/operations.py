@@ -25,16 +25,23 @@ async def get_me(ctx: Context, args: GetMe) -> One[User]:  # noqa: ARG001  it ha
         msg = "The user of this credential was not found any more; sign in again."
         raise NotFound(msg)
     user = User(
-        id=row["id"], name=row["name"], email=row["email"], external_id=row["external_id"],
-        auth_method=principal.kind.value, permissions=sorted(principal.scopes),
+        id=row["id"],
+        name=row["name"],
+        email=row["email"],
+        external_id=row["external_id"],
+        auth_method=principal.kind.value,
+        permissions=sorted(principal.scopes),
         workspace=Workspace(id=principal.workspace_id, name=row["workspace_name"], role=principal.role.value),
-        plan=_plan(principal.plan), usage=_usage(principal.plan, row["documents"]),
+        plan=_plan(principal.plan),
+        usage=_usage(principal.plan, row["documents"]),
     )
     return One(data=user)
 
 
 def _plan(plan: Plan | None) -> PlanInfo | None:
-    return plan and PlanInfo(name=plan.name, trial=plan.trial, features=sorted(plan.features))
+    if plan is None:
+        return None
+    return PlanInfo(name=plan.name, trial=plan.trial, features=sorted(plan.features))
 
 
 def _usage(plan: Plan | None, documents: int) -> dict[str, Any]:

@@ -41,4 +41,6 @@ class User(Model):
     permissions: Annotated[list[str], Field(description="The scopes of this credential, implied ones included.")]
     workspace: Workspace
     plan: Annotated[PlanInfo | None, Field(description="null without an active plan.")]
-    usage: Annotated[dict[str, Any], Field(description="Used amounts of each meter, with the limit where there is one.")]
+    usage: Annotated[
+        dict[str, Any], Field(description="Used amounts of each meter, with the limit where there is one.")
+    ]

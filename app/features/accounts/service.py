@@ -27,7 +27,5 @@ async def create_user(database: Database, email: str) -> dict[str, Any]:
     row = await queries.insert_user(database, new_id(), email, email.partition("@")[0], new_id())
     created = row is not None
     row = row or await queries.get_user(database, email)
-    assert row is not None  # noqa: S101  inserted, or there before
-    return {
-        "userId": str(row["user_id"]), "workspaceId": str(row["workspace_id"]), "email": email, "created": created
-    }
+    assert row is not None
+    return {"userId": str(row["user_id"]), "workspaceId": str(row["workspace_id"]), "email": email, "created": created}

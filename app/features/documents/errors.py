@@ -32,7 +32,7 @@ class CollectionNotFound(NotFound):
 class RevisionMismatch(AppError):
     """The precondition names a revision that is not current: 412 from `If-Match`, 409 from `expectedRevision`."""
 
-    kind = Kind.CONFLICT
+    kind: Kind = Kind.CONFLICT
     reason = "REVISION_MISMATCH"
 
     def __init__(self, form: Literal["header", "body"], revision: int, content_hash: str) -> None:
@@ -43,4 +43,4 @@ class RevisionMismatch(AppError):
             etag=etag(revision, content_hash),
         )
         if form == "header":
-            self.kind = Kind.PRECONDITION_FAILED  # type: ignore[misc]  the one error whose kind follows the form
+            self.kind = Kind.PRECONDITION_FAILED

@@ -21,11 +21,11 @@ from app.features.documents.schemas import (
     GetDocument,
     ListDocuments,
     ListVersions,
+    Notice,
     PatchDocument,
     RestoreVersion,
     Status,
     Version,
-    Warning,
 )
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Scope
@@ -52,9 +52,20 @@ async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
     row = await queries.insert_document(ctx, document_id, revision_id, args)
     _changed(ctx, "document.created", document_id, 1)
     document = Document(
-        id=document_id, title=args.title, status=Status.PENDING, status_reason=None, source_type="text",
-        source_url=None, tags=args.tags, current_version=1, revision=1, content_hash=row["content_hash"],
-        created_at=row["decided_at"], last_changed_at=row["decided_at"], content=args.content, policy="standard",
+        id=document_id,
+        title=args.title,
+        status=Status.PENDING,
+        status_reason=None,
+        source_type="text",
+        source_url=None,
+        tags=args.tags,
+        current_version=1,
+        revision=1,
+        content_hash=row["content_hash"],
+        created_at=row["decided_at"],
+        last_changed_at=row["decided_at"],
+        content=args.content,
+        policy="standard",
     )
     return One(data=document)
 
@@ -152,18 +163,23 @@ def _acknowledge(ctx: Context, document_id: UUID, row: asyncpg.Record, form: Any
     if outcome == "written":
         _changed(ctx, "document.changed", document_id, row["revision"])
     acknowledged = DocumentAck(
-        id=document_id, title=row["title"], current_version=row["current_version"], revision=row["revision"],
-        content_hash=row["content_hash"], last_changed_at=row["last_changed_at"], noop=outcome == "noop",
+        id=document_id,
+        title=row["title"],
+        current_version=row["current_version"],
+        revision=row["revision"],
+        content_hash=row["content_hash"],
+        last_changed_at=row["last_changed_at"],
+        noop=outcome == "noop",
         warnings=_warnings(row["missing"]),
     )
     return One(data=acknowledged)
 
 
-def _warnings(missing: list[str]) -> list[Warning]:
+def _warnings(missing: list[str]) -> list[Notice]:
     if not missing:
         return []
     message = "The version was kept without these fields, so their current values stay: " + ", ".join(missing) + "."
-    return [Warning(code="LEGACY_PARTIAL_SNAPSHOT", message=message, fields=missing)]
+    return [Notice(code="LEGACY_PARTIAL_SNAPSHOT", message=message, fields=missing)]
 
 
 def _changed(ctx: Context, topic: str, document_id: UUID, revision: int) -> None:

@@ -40,7 +40,7 @@ SELECT {_ITEM}
          WHERE t.workspace_id = $1 AND t.document_id = d.id AND t.tag = ANY($5)) = cardinality($5))
  ORDER BY d.created_at DESC, d.id DESC
  LIMIT $6
-"""  # noqa: S608  no value is formatted in
+"""
 
 _VERSIONS = """
 SELECT r.id, r.version, r.revision, r.title, c.content, r.tags, r.author_name AS user_name, r.change_log,
@@ -64,10 +64,21 @@ async def insert_document(ctx: Context, document_id: UUID, revision_id: UUID, ar
     """Insert a document at revision 1; returns its hash and time."""
     principal = ctx.principal
     row = await ctx.tx.fetchrow(
-        _CREATE, ctx.workspace_id, document_id, args.title, args.content, args.tags, "text", None,
-        principal.user_id, principal.user_name, principal.grant_id, principal.agent, revision_id,
+        _CREATE,
+        ctx.workspace_id,
+        document_id,
+        args.title,
+        args.content,
+        args.tags,
+        "text",
+        None,
+        principal.user_id,
+        principal.user_name,
+        principal.grant_id,
+        principal.agent,
+        revision_id,
     )
-    assert row is not None  # noqa: S101  the function returns one row
+    assert row is not None
     return row
 
 
@@ -83,7 +94,7 @@ async def restore_version_if_current(ctx: Context, args: RestoreVersion, revisio
     return await _write(ctx, args.document_id, args.precondition, fields, args.version_id, args.change_log, revision_id)
 
 
-async def _write(  # noqa: PLR0913  the parameters of the database function
+async def _write(
     ctx: Context,
     document_id: UUID,
     precondition: Precondition | None,
@@ -94,10 +105,20 @@ async def _write(  # noqa: PLR0913  the parameters of the database function
 ) -> asyncpg.Record:
     principal = ctx.principal
     row = await ctx.tx.fetchrow(
-        _WRITE, ctx.workspace_id, document_id, *_expected(precondition), *fields, version_id, change_log,
-        principal.user_id, principal.user_name, principal.grant_id, principal.agent, revision_id,
+        _WRITE,
+        ctx.workspace_id,
+        document_id,
+        *_expected(precondition),
+        *fields,
+        version_id,
+        change_log,
+        principal.user_id,
+        principal.user_name,
+        principal.grant_id,
+        principal.agent,
+        revision_id,
     )
-    assert row is not None  # noqa: S101  the function returns one row
+    assert row is not None
     return row
 
 
@@ -105,10 +126,8 @@ async def delete_document_if_current(
     ctx: Context, document_id: UUID, precondition: Precondition | None
 ) -> asyncpg.Record:
     """Move a document to the trash when the precondition holds."""
-    row = await ctx.tx.fetchrow(
-        _DELETE, ctx.workspace_id, document_id, *_expected(precondition), ctx.principal.user_id
-    )
-    assert row is not None  # noqa: S101  the function returns one row
+    row = await ctx.tx.fetchrow(_DELETE, ctx.workspace_id, document_id, *_expected(precondition), ctx.principal.user_id)
+    assert row is not None
     return row
 
 

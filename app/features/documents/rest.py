@@ -11,7 +11,10 @@ ROUTES = [
     Rest("DELETE", "/v1/documents/{documentId}", operations.delete_document, status=204),
     Rest("GET", "/v1/documents", operations.list_documents),
     Rest(
-        "POST", "/v1/documents", operations.create_document, status=201,
+        "POST",
+        "/v1/documents",
+        operations.create_document,
+        status=201,
         location=lambda result: f"/v1/documents/{result.data.id}",
     ),
     Rest("GET", "/v1/documents/{documentId}/versions", operations.list_versions),

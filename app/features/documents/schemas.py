@@ -177,7 +177,7 @@ class Document(DocumentItem):
     policy: str
 
 
-class Warning(Model):  # noqa: A001  the contract's word
+class Notice(Model):
     """Something the caller should know about a write that succeeded."""
 
     code: str
@@ -195,7 +195,7 @@ class DocumentAck(Model):
     content_hash: str
     last_changed_at: EpochMs
     noop: bool
-    warnings: Annotated[list[Warning], Field(default_factory=list, exclude_if=lambda value: not value)]
+    warnings: Annotated[list[Notice], Field(default_factory=list, exclude_if=lambda value: not value)]
 
     @property
     def etag(self) -> str:

@@ -20,5 +20,5 @@ SELECT (SELECT version_num FROM alembic_version) AS version,
 async def get_state(database: Database) -> asyncpg.Record:
     """Read the schema's version and the age of the event watermark."""
     row = await database.global_row(_STATE)
-    assert row is not None  # noqa: S101  a select without FROM has one row
+    assert row is not None
     return row

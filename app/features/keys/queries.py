@@ -38,7 +38,7 @@ async def get_key(database: Database, public_id: str) -> asyncpg.Record | None:
     return await database.global_row(_GET, public_id)
 
 
-async def insert_key(  # noqa: PLR0913  the columns
+async def insert_key(
     database: Database,
     public_id: str,
     secret_hash: bytes,
