@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import asyncpg
 from pydantic import ValidationError
@@ -176,8 +176,8 @@ class Gate:
 
 def _parse_result(operation: Operation[A, R], body: bytes) -> R:
     model: Any = operation.result
-    result: R = model.model_validate_json(body) if body else None
-    return result
+    result: Any = model.model_validate_json(body) if body else None
+    return cast("R", result)
 
 
 def parse_args(model: type[A], raw: dict[str, Any]) -> A:

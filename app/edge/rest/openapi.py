@@ -35,13 +35,13 @@ _SECURITY = {
 
 def document(settings: Settings, routes: Sequence[OperationRoute], *, core_only: bool) -> dict[str, Any]:
     """Describe the routes; `core_only` leaves out what is not of the core contract."""
-    chosen = [route for route in routes if route.face.core or not core_only]
+    chosen = sorted((route for route in routes if route.face.core or not core_only), key=_order)
     described = get_openapi(
         title=f"{settings.product_name} API",
         version=version(),
         openapi_version="3.1.0",
         description="Versioned documents for agents and people: read, search and edit without losing an update.",
-        routes=sorted(chosen, key=_order),
+        routes=chosen,
         servers=[{"url": settings.url}],
     )
     components = described.setdefault("components", {})
