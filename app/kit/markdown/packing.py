@@ -17,7 +17,7 @@ _FULL_ENOUGH: Final = 200  # a passage this long is closed rather than filled wi
 _TINY: Final = 80  # one this short ("Run this:") goes with what follows, even if that is code over the target
 
 _SENTENCE: Final = r"[.!?…][\"')\]*_”’»]{0,3}\s+|[。！？]+[」』）”]{0,3}\s*"
-_LINE: Final = r"\r\n?|\n"
+_LINE: Final = r"[\r\n]+"
 _BOUNDARIES: Final = {
     Kind.PROSE: re.compile(_SENTENCE),
     Kind.LINES: re.compile(_LINE),
