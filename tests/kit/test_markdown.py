@@ -21,12 +21,44 @@ OTHER = UUID("0192f0c1-2222-7333-8444-555566667778")
 
 LINES = st.sampled_from(
     [
-        "", "", " ", "# One", "## Two *bold*", "###### Six #", "Under", "===", "---", "- item", "  - nested", "1. first",
-        "> quote", "> # quoted heading", "```", "~~~", "    code", "| a | b |", "|---|---|", "<div>", "<!--", "-->",
-        "Prose with a sentence. And another one! A third?", "word " * 90, "漢字の文章。" * 30, "x" * 900, "\t- tab",
-        "[ref]: /x", "\u2028", "a\u2028# b", "\x0b", "\0", "...", "\ufeff", "e\u0301" * 5, "**Ann** (May 1): hello",
+        "",
+        "",
+        " ",
+        "# One",
+        "## Two *bold*",
+        "###### Six #",
+        "Under",
+        "===",
+        "---",
+        "- item",
+        "  - nested",
+        "1. first",
+        "> quote",
+        "> # quoted",
+        "```",
+        "~~~",
+        "    code",
+        "| a | b |",
+        "|---|---|",
+        "<div>",
+        "<!--",
+        "-->",
+        "Prose with a sentence. And another one! A third?",
+        "word " * 90,
+        "漢字の文章。" * 30,
+        "x" * 900,
+        "\t- tab",
+        "[ref]: /x",
+        "\u2028",
+        "a\u2028# b",
+        "\x0b",
+        "\0",
+        "...",
+        "\ufeff",
+        "e\u0301" * 5,
+        "**Ann** (May 1): hello",
     ]
-)  # fmt: skip
+)
 TEXTS = st.one_of(
     st.text(max_size=300),
     st.lists(st.tuples(LINES, st.sampled_from(["\n", "\n", "\r\n", "\r", ""]))).map(
@@ -125,7 +157,8 @@ def test_ids_do_not_change_between_releases() -> None:
 
 
 def test_headings_of_every_style() -> None:
-    text = "lead\n\n# A [link](/x) `code` **b** ##\n\nSet\next\n---\n\n### snake_case\n\n## A_\n\n# A_\n\n#\n\n```\n# no\n```\n"
+    text = "lead\n\n# A [link](/x) `code` **b** ##\n\nSet\next\n---\n\n### snake_case\n\n"
+    text += "## A_\n\n# A_\n\n#\n\n```\n# no\n```\n"
     found = sections(text)
     assert [(one.level, one.heading, one.anchor) for one in found] == [
         (0, None, ""),
@@ -263,20 +296,22 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 }
 
 
+def seconds(text: str) -> float:
+    started = time.process_time()
+    chunk(DOCUMENT, "Title", text)
+    return time.process_time() - started
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_grows_in_proportion(name: str) -> None:
-    def seconds(size: int) -> float:
-        text = HOSTILE[name](size)
-        times = []
-        for _ in range(3):
-            started = time.process_time()
-            chunk(DOCUMENT, "Title", text)
-            times.append(time.process_time() - started)
-        return min(times)
-
-    size = 100_000
-    # The best of three, and a floor, keep a busy machine from failing this; quadratic time would give 4.
-    assert seconds(2 * size) < 3 * max(seconds(size), 0.01)
+    once, twice = (HOSTILE[name](size) for size in (100_000, 200_000))
+    best_once = best_twice = float("inf")
+    # The best of up to eight rounds, and a floor, keep a busy machine from failing this; quadratic time gives 4.
+    for _ in range(8):
+        best_once, best_twice = min(best_once, seconds(once)), min(best_twice, seconds(twice))
+        if best_twice < 3 * max(best_once, 0.01):
+            return
+    pytest.fail(f"{best_once:.3f} s, and {best_twice:.3f} s for twice the text")
 
 
 def test_ten_mebibytes_are_chunked() -> None:

@@ -31,9 +31,22 @@ _SECOND: Final = (
     "Quarry Ridge Signal Temple Tower Valley Warbler Bridge Orchard Sparrow Thistle Lagoon Mill Comet"
 ).split()
 _PEOPLE: Final = (
-    "Zoë Müller", "Łukasz Wójcik", "Siobhán Ó Briain", "Nguyễn Thị Hoa", "José Ibáñez", "Åsa Lindström", "陈伟", "佐藤さくら",
-    "Олена Шевченко", "Amara Okafor", "Grace Hughes", "Tom Baker", "Fatima Zahra", "Priya Raman", "Χρήστος Παππάς",
-)  # fmt: skip
+    "Zoë Müller",
+    "Łukasz Wójcik",
+    "Siobhán Ó Briain",
+    "Nguyễn Thị Hoa",
+    "José Ibáñez",
+    "Åsa Lindström",
+    "陈伟",
+    "佐藤さくら",
+    "Олена Шевченко",
+    "Amara Okafor",
+    "Grace Hughes",
+    "Tom Baker",
+    "Fatima Zahra",
+    "Priya Raman",
+    "Χρήστος Παππάς",
+)
 _PLACES: Final = (
     "Kraków",
     "Valparaíso",
@@ -66,14 +79,27 @@ _TOPICS: Final = (
         ("Runbook", "Deployment guide", "Incident review", "Architecture notes"),
         ("Overview", "Rollout", "Monitoring", "Known issues", "Recovery", "Configuration", "Open questions"),
         ("the scheduler", "each worker", "the load balancer", "a stale cache", "the message queue", "our build server"),
-        ("retries the request", "drops idle connections", "reads the new settings", "raises an alert", "fills the disk"),
+        (
+            "retries the request",
+            "drops idle connections",
+            "reads the new settings",
+            "raises an alert",
+            "fills the disk",
+        ),
         ("after a restart", "when the network is slow", "under heavy load", "before midnight", "without any warning"),
     ),
     (
         ("Garden diary", "Planting plan", "Field notes", "Orchard handbook"),
         ("Spring", "Summer work", "Soil", "Pests", "Tools", "Harvest", "Next year"),
         ("the tomato bed", "an old pear tree", "the compost", "a row of beans", "the greenhouse", "the young hedge"),
-        ("needs more water", "attracts bees", "suffers from frost", "grows quickly", "was pruned twice", "shades the path"),
+        (
+            "needs more water",
+            "attracts bees",
+            "suffers from frost",
+            "grows quickly",
+            "was pruned twice",
+            "shades the path",
+        ),
         ("in late April", "near the southern wall", "during the dry weeks", "despite the wind", "as every year"),
     ),
     (
@@ -90,7 +116,7 @@ _TOPICS: Final = (
         ("shows no effect", "confirms the estimate", "contains some noise", "was measured again", "explains the gap"),
         ("at room temperature", "with high confidence", "across all sites", "under the same light", "within two days"),
     ),
-)  # fmt: skip
+)
 
 
 def markdown_files(count: int, seed: int) -> Iterator[SampleDocument]:

@@ -83,7 +83,7 @@ class MiniLM:
         return await asyncio.get_running_loop().run_in_executor(self._queries, self._embed, text)
 
     async def close(self) -> None:
-        """Cancel what has not begun and wait for the rest, at most one text per thread; then nothing can be embedded."""
+        """Cancel what has not begun and wait for the one text each thread may be at; nothing can be embedded after."""
         for pool in (self._queries, self._passages):
             pool.shutdown(wait=False, cancel_futures=True)
             await asyncio.to_thread(pool.shutdown)

@@ -17,6 +17,7 @@ from app.kit.markdown.packing import Span, passages
 SEPARATOR: Final = " > "
 _MAX_TITLE: Final = 200  # of the header, in characters: it must leave room in the model's window for the content
 _MAX_STEP: Final = 80
+_NO_ID: Final = UUID(int=0)
 
 
 class Level(StrEnum):
@@ -72,7 +73,7 @@ class _Draft:
     span: Span
     words: int = 0
     digest: bytes = b""
-    id: UUID = UUID(int=0)
+    id: UUID = _NO_ID
 
 
 def chunk(document_id: UUID, title: str, text: str) -> list[Chunk]:
