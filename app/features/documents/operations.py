@@ -27,7 +27,7 @@ from app.features.documents.schemas import (
     Status,
     Version,
 )
-from app.features.documents.service import index_job
+from app.features.documents.service import index_job, read_document
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
@@ -70,10 +70,7 @@ async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
 @query("documents.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
 async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
     """Read a document with its content, its `revision` and its entity tag, which the next write may name."""
-    row = await ctx.hot(queries.GET, args.document_id)
-    if row is None:
-        raise DocumentNotFound
-    return One(data=Document.model_construct(**(dict(row) | {"status": Status(row["status"])})))
+    return One(data=await read_document(ctx, args.document_id))
 
 
 @query("documents.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))

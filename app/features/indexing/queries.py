@@ -119,8 +119,8 @@ DELETE FROM vectors v
 _PUT_CHUNKS = """
 INSERT INTO chunks (workspace_id, document_id, revision, language, id, level, ordinal, parent_id, section_path, heading,
                     header, content, start_index, end_index, word_count, text_digest)
-SELECT $1, $2, $3, $4, id, level, ordinal, parent_id, ARRAY(SELECT jsonb_array_elements_text(path::jsonb)), heading, header,
-       content, start_index, end_index, word_count, text_digest
+SELECT $1, $2, $3, $4, id, level, ordinal, parent_id, ARRAY(SELECT jsonb_array_elements_text(path::jsonb)), heading,
+       header, content, start_index, end_index, word_count, text_digest
   FROM unnest($5::uuid[], $6::text[], $7::int[], $8::uuid[], $9::text[], $10::text[], $11::text[], $12::text[],
               $13::int[], $14::int[], $15::int[], $16::bytea[])
     AS t(id, level, ordinal, parent_id, path, heading, header, content, start_index, end_index, word_count,
@@ -132,24 +132,26 @@ ON CONFLICT (workspace_id, id) DO UPDATE
 
 _PUT_POSTINGS = """
 INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
-SELECT $1, 'paragraph', $2, lexeme, id, tf, sum(tf) OVER (PARTITION BY id)
+SELECT $1, 'paragraph', $2::text, lexeme, id, tf, sum(tf) OVER (PARTITION BY id)
   FROM (SELECT t.id, l.lexeme, cardinality(l.positions) AS tf
-          FROM unnest($3::uuid[], $4::text[]) AS t(id, body), unnest(to_tsvector($2::regconfig, t.body)) AS l) AS counted
+          FROM unnest($3::uuid[], $4::text[]) AS t(id, body),
+               unnest(to_tsvector($2::text::regconfig, t.body)) AS l) AS counted
 """
 
 # A document's terms are those of its paragraphs, whose indexed text holds the title, and the title once more.
 _PUT_DOCUMENT_POSTINGS = """
 INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
-SELECT $1, 'document', $2, term, $3, tf, sum(tf) OVER ()
+SELECT $1, 'document', $2::text, term, $3, tf, sum(tf) OVER ()
   FROM (SELECT term, sum(tf)::int AS tf
-          FROM (SELECT lexeme AS term, 2 * cardinality(positions) AS tf FROM unnest(to_tsvector($2::regconfig, $4))
+          FROM (SELECT lexeme AS term, 2 * cardinality(positions) AS tf
+                  FROM unnest(to_tsvector($2::text::regconfig, $4))
                 UNION ALL
                 SELECT lexeme, cardinality(positions)
-                  FROM chunks c, unnest(to_tsvector($2::regconfig, c.content)) AS l
+                  FROM chunks c, unnest(to_tsvector($2::text::regconfig, c.content)) AS l
                  WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'paragraph'
                 UNION ALL
                 SELECT lexeme, cardinality(positions)
-                  FROM chunks c, unnest(to_tsvector($2::regconfig, coalesce(c.heading, ''))) AS l
+                  FROM chunks c, unnest(to_tsvector($2::text::regconfig, coalesce(c.heading, ''))) AS l
                  WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'section') AS every
          GROUP BY term) AS counted
 """

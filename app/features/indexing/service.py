@@ -8,6 +8,8 @@ import time
 from typing import TYPE_CHECKING
 
 from app.features.indexing import queries
+from app.features.indexing.queries import LANGUAGE
+from app.features.indexing.remote import Embedder
 from app.kit.markdown import Level, chunk
 
 if TYPE_CHECKING:
@@ -15,10 +17,11 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from app.features.indexing.queries import Claimed
-    from app.features.indexing.remote import Embedder
     from app.kit.markdown import Chunk
     from app.store.postgres import Database
     from app.store.tx import Tx
+
+__all__ = ["LANGUAGE", "Embedder", "index_workspace"]
 
 log = logging.getLogger(__name__)
 
