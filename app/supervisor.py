@@ -138,8 +138,8 @@ class Supervisor:
         self._add_children(with_worker=True)
         key = self._first_key() if first else ""  # while the API is loading
         self._await_api()
-        self._publish()
         self._write_cli_file(data_dir, key)
+        self._publish()
         self._announce(key, has_key_file=(data_dir / CLI_NAME).exists())
 
     def _addresses(self, secret: str) -> Settings:
