@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 
 from app.settings import Settings
 from app.store import bootstrap, embedded, migrating
@@ -44,11 +43,11 @@ def with_addresses(settings: Settings, base_url: str, redis_url: str, secret: st
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
-    """Write the settings that were filled in as environment variables: arguments are visible to every user."""
+    """Write the settings that were filled in as the environment variables they would have been read from."""
     names = ["host", "port", "data_dir", "database_url", "database_write_url", "database_read_url"]
     names += ["database_system_url", "database_direct_url", "redis_url"]
     values = {name.upper(): str(getattr(settings, name)) for name in names}
-    return dict(os.environ) | values | {"SECRET_KEY": settings.secret_key.get_secret_value()}
+    return values | {"SECRET_KEY": settings.secret_key.get_secret_value()}
 
 
 def migrate(settings: Settings) -> None:

@@ -154,6 +154,11 @@ def read_run_file(data_dir: Path) -> RunFile | None:
     return run if is_alive(run.pid) and is_locked(data_dir) else None
 
 
+def has_stale_run_file(data_dir: Path) -> bool:
+    """Tell the holder of the lock whether its predecessor was killed instead of stopped."""
+    return (data_dir / RUN_NAME).exists()
+
+
 def remembered_port(data_dir: Path, name: str) -> int:
     """Return the port used last time when it is still free, else a free one (0 never)."""
     ports = _read_json(data_dir / PORTS_NAME)
