@@ -12,7 +12,7 @@ MIB = 1024 * 1024
 
 
 class Settings(BaseSettings):
-    """Everything an operator may set. Empty database and Redis addresses mean: use the embedded servers of `data_dir`."""
+    """Everything an operator may set; empty database and Redis addresses mean the embedded servers of `data_dir`."""
 
     model_config = SettingsConfigDict(env_file=None, extra="ignore", frozen=True)
 

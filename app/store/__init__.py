@@ -1,0 +1,1 @@
+"""How Postgres, Redis and the job queue are held; knows no feature."""

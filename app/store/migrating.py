@@ -75,3 +75,9 @@ def upgrade(owner_url: str) -> None:
     config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
     config.attributes["url"] = sqlalchemy_url(owner_url)
     command.upgrade(config, "head")
+
+
+def newest_revision() -> str:
+    """Name the one head of the migrations."""
+    (head,) = newest_revisions(migrations_folder())
+    return head

@@ -1,0 +1,34 @@
+"""The administrator's composition root: users and keys, on the database of a running or configured service."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from app.features.accounts import service as accounts
+from app.features.keys import service as keys
+from app.store import postgres
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from app.settings import Settings
+    from app.store.postgres import Database
+
+
+def create_user(settings: Settings, email: str) -> dict[str, Any]:
+    """Create a user with a personal workspace, or return the one that is there."""
+    return _run(settings, lambda database: accounts.create_user(database, email))
+
+
+def create_key(settings: Settings, email: str, scopes: list[str], name: str) -> dict[str, Any]:
+    """Create an API key for a user's personal workspace; the key is in the answer and nowhere else."""
+    return _run(settings, lambda database: keys.create_key(database, email, scopes, name))
+
+
+def _run(settings: Settings, work: Callable[[Database], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    async def main() -> dict[str, Any]:
+        async with postgres.connected(settings) as database:
+            return await work(database)
+
+    return asyncio.run(main())

@@ -1,0 +1,1 @@
+"""Wires: HTTP and MCP. Knows the gate and no feature."""

@@ -1,0 +1,67 @@
+"""Small ASGI helpers shared by the wires: reading a bounded body, finding a header, sending bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.kit.errors import PayloadTooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+
+    Scope = MutableMapping[str, Any]
+    Message = MutableMapping[str, Any]
+    Receive = Callable[[], Awaitable[Message]]
+    Send = Callable[[Message], Awaitable[None]]
+
+Headers = list[tuple[bytes, bytes]]
+BODILESS = frozenset({204, 304})
+
+
+class ClientGone(Exception):
+    """The client closed the connection before the body was complete; there is nobody to answer."""
+
+
+def header(scope: Scope, name: bytes) -> str | None:
+    """Find a request header (lower-case name); several lines of it are joined by commas (RFC 9110 section 5.3)."""
+    values = [value for key, value in scope["headers"] if key == name]
+    return b", ".join(values).decode("latin-1") if values else None
+
+
+async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
+    """Read the whole request body.
+
+    Raises:
+        PayloadTooLarge: declared or sent bytes are over `limit`.
+        ClientGone: the client left.
+    """
+    declared = header(scope, b"content-length")
+    if declared is not None and declared.isdigit() and int(declared) > limit:
+        raise _too_large(limit)
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > limit:
+            raise _too_large(limit)
+        chunks.append(chunk)
+        if not message.get("more_body", False):
+            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _too_large(limit: int) -> PayloadTooLarge:
+    return PayloadTooLarge(
+        f"The body is larger than {limit} bytes; split the text into several documents.", details={"limitBytes": limit}
+    )
+
+
+async def send_bytes(send: Send, status: int, headers: Headers, body: bytes) -> None:
+    """Send a complete response."""
+    if status not in BODILESS:
+        headers.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

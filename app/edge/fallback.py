@@ -1,0 +1,42 @@
+"""Answers for what no route serves: the same error envelope as everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from app.edge import errors
+from app.kit.errors import AppError, InvalidRequest, MethodNotAllowed, NotFound
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.requests import Request
+
+_NOT_FOUND = 404
+_METHOD_NOT_ALLOWED = 405
+
+
+async def _refuse(request: Request, exception: Exception) -> Response:
+    status = exception.status_code if isinstance(exception, HTTPException) else 500
+    headers = dict((exception.headers if isinstance(exception, HTTPException) else None) or {})
+    error = _error(status, request)
+    body = errors.envelope(error, request.scope["request_id"])
+    return Response(body, errors.status_of(error), headers, media_type="application/json")
+
+
+def _error(status: int, request: Request) -> AppError:
+    if status == _NOT_FOUND:
+        return NotFound("Nothing is served at this path. GET /openapi.json lists what is.")
+    if status == _METHOD_NOT_ALLOWED:
+        return MethodNotAllowed(f"This path does not take {request.method}; the Allow header names what it takes.")
+    if status < 500:  # noqa: PLR2004  the framework refused a malformed request
+        return InvalidRequest("The request cannot be understood.")
+    return errors.internal(request.scope["request_id"])
+
+
+def install(app: FastAPI) -> None:
+    """Answer the framework's own refusals, and faults outside the operations, with the envelope."""
+    app.add_exception_handler(HTTPException, _refuse)
+    app.add_exception_handler(Exception, _refuse)

@@ -1,0 +1,1 @@
+"""The REST face: a route is an operation with a method, a path and a status."""

@@ -1,0 +1,194 @@
+"""Routes that are operations: admitted before the body is read, answered after the commit."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from app.edge import errors
+from app.edge.asgi import ClientGone, Headers, header, send_bytes
+from app.edge.rest.binding import BODY_METHODS, Binding
+from app.gate.gate import Credential, Gate, parse_args
+from app.kit.errors import AppError, InvalidRequest
+from app.kit.revision import matches_any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.edge.asgi import Receive, Scope, Send
+    from app.gate.gate import Admission, Answer
+    from app.gate.operation import Operation
+
+log = logging.getLogger(__name__)
+_JSON = (b"content-type", b"application/json")
+_PRIVATE = (b"cache-control", b"private, no-cache")
+_NO_STORE = (b"cache-control", b"no-store")
+_NOT_MODIFIED = 304
+_ALWAYS_POSSIBLE = (400, 401, 402, 403, 429, 500, 503)
+
+
+class ErrorObject(BaseModel):
+    """Why a request was refused."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+    code: int = Field(description="The HTTP status.")
+    reason: str = Field(description="A stable word for programs.")
+    message: str = Field(description="What happened and what to do next, for people and models.")
+    details: Any = Field(description="More for programs; null when there is nothing more.")
+    request_id: str
+
+
+class ErrorBody(BaseModel):
+    """The error envelope."""
+
+    error: ErrorObject
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """One REST face: method, path below the origin, status of success; `location` builds the path of what was made."""
+
+    method: str
+    path: str
+    operation: Operation[Any, Any]
+    status: int = 200
+    core: bool = True
+    """Whether it is one of the 35 operations of the core contract."""
+    location: Callable[[Any], str] | None = None
+
+
+class OperationRoute(APIRoute):
+    """A FastAPI route (for matching and OpenAPI) whose request is served by the gate."""
+
+    def __init__(self, face: Rest, *, metadata_url: str, body_limit: int) -> None:
+        self.face = face
+        self._metadata_url = metadata_url
+        self._limit = body_limit
+        operation = face.operation
+        self.binding = Binding(operation.args, face.path, face.method)
+        super().__init__(
+            face.path,
+            _described(self.binding, operation),
+            methods=[face.method],
+            status_code=face.status,
+            response_model=operation.result if operation.result is not type(None) else None,
+            operation_id=operation.name.replace(".", "_"),
+            summary=operation.summary,
+            description=operation.description,
+            tags=[operation.name.split(".", 1)[0]],
+            responses=_responses(operation, face),
+            openapi_extra=_extra(operation),
+        )
+        self.app = self._serve
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = scope["request_id"]
+        admission: Admission | None = None
+        gate: Gate = scope["app"].state.gate
+        try:
+            credential = Credential(header(scope, b"authorization"), header(scope, b"x-agent-id"))
+            admission = await gate.admit(self.face.operation, credential)
+            raw = await self.binding.read(scope, receive, self._limit)
+            key = _idempotency_key(scope, self.face)
+            args = parse_args(self.face.operation.args, raw)
+            answer = await gate.run(admission, self.face.operation, args, request_id=request_id, idempotency_key=key)
+        except AppError as error:
+            await self._refuse(send, error, admission, request_id)
+        except ClientGone:
+            return
+        except Exception:
+            log.exception("unexpected error", extra={"request_id": request_id})
+            await self._refuse(send, errors.internal(request_id), admission, request_id)
+        else:
+            await self._answer(scope, send, admission, answer)
+
+    async def _answer(self, scope: Scope, send: Send, admission: Admission, answer: Answer[Any]) -> None:
+        headers: Headers = errors.rate_headers(admission.rate)
+        status = self.face.status
+        tag: str | None = getattr(answer.result, "etag", None)
+        if tag is not None:
+            headers.append((b"etag", tag.encode()))
+        if answer.replayed:
+            headers.append((b"idempotency-replayed", b"true"))
+        if self.face.location is not None:
+            headers.append((b"location", self.face.location(answer.result).encode()))
+        headers.append(_PRIVATE if self.face.method == "GET" else _NO_STORE)
+        body = answer.body
+        if tag is not None and getattr(answer.result, "final", True) and _unchanged(scope, tag):
+            status, body = _NOT_MODIFIED, b""
+        elif body:
+            headers.append(_JSON)
+        await send_bytes(send, status, headers, body)
+
+    async def _refuse(self, send: Send, error: AppError, admission: Admission | None, request_id: str) -> None:
+        headers: Headers = [_JSON, _NO_STORE, *errors.error_headers(error, self._metadata_url)]
+        if admission is not None:
+            headers.extend(errors.rate_headers(admission.rate))
+        await send_bytes(send, errors.status_of(error), headers, errors.envelope(error, request_id))
+
+
+def _unchanged(scope: Scope, tag: str) -> bool:
+    if scope["method"] != "GET":
+        return False
+    known = header(scope, b"if-none-match")
+    return known is not None and matches_any(known, tag)
+
+
+def _idempotency_key(scope: Scope, face: Rest) -> str | None:
+    key = header(scope, b"idempotency-key")
+    if key is not None and face.method == "GET":
+        msg = "Idempotency-Key belongs to writes; a read needs none."
+        raise InvalidRequest(msg, details=[{"field": "Idempotency-Key", "message": msg}])
+    return key
+
+
+def _described(binding: Binding, operation: Operation[Any, Any]) -> Callable[..., Any]:
+    async def endpoint() -> None: ...
+
+    endpoint.__signature__ = binding.signature()  # type: ignore[attr-defined]
+    endpoint.__name__ = operation.name.replace(".", "_")
+    endpoint.__doc__ = operation.description
+    return endpoint
+
+
+def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, dict[str, Any]]:
+    raised = {errors.STATUS[error.kind] for error in operation.raises}
+    if face.method in BODY_METHODS:
+        raised |= {413, 415}
+    if operation.kind == "command":
+        raised |= {409, 422}
+    found: dict[int | str, dict[str, Any]] = {
+        status: {"model": ErrorBody} for status in sorted(raised | set(_ALWAYS_POSSIBLE))
+    }
+    if (
+        operation.kind == "query"
+        and "data" in (fields := operation.result.model_fields)
+        and hasattr(fields["data"].annotation, "etag")
+    ):
+        found[_NOT_MODIFIED] = {"description": "The entity tag in `If-None-Match` is current."}
+    return found
+
+
+def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
+    scopes = [scope.value for scope in operation.scopes]
+    extra: dict[str, Any] = {
+        "security": [{"apiKey": []}, {"bearer": scopes[:1]}],
+        "x-scopes": scopes,
+        "x-rate-family": operation.rate.value,
+    }
+    if operation.kind == "command":
+        extra["parameters"] = [
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "required": False,
+                "description": "Makes a retry safe: the first answer is kept for 24 hours and sent again.",
+                "schema": {"type": "string", "maxLength": 255},
+            }
+        ]
+    return extra

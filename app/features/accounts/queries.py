@@ -1,0 +1,60 @@
+"""SQL of users and workspaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.store.postgres import Database
+    from app.store.tx import Tx
+
+_ME = """
+SELECT u.id, u.name, u.email, u.external_id, w.name AS workspace_name,
+       (SELECT count(*) FROM documents d WHERE d.workspace_id = $1 AND d.deleted_at IS NULL) AS documents
+  FROM users u, workspaces w
+ WHERE u.id = $2 AND w.id = $1
+"""
+
+_INSERT_USER = """
+WITH person AS (
+  INSERT INTO users (id, email, name) VALUES ($1, $2, $3)
+  ON CONFLICT (lower(email)) DO NOTHING
+  RETURNING id
+), place AS (
+  INSERT INTO workspaces (id, name, kind, created_by)
+  SELECT $4, $5, 'personal', id FROM person
+  RETURNING id, created_by
+)
+INSERT INTO memberships (workspace_id, user_id, role)
+SELECT id, created_by, 'owner' FROM place
+RETURNING user_id, workspace_id
+"""
+
+_GET_USER = """
+SELECT u.id AS user_id, w.id AS workspace_id
+  FROM users u JOIN workspaces w ON w.created_by = u.id AND w.kind = 'personal'
+ WHERE lower(u.email) = lower($1)
+"""
+
+
+async def get_me(tx: Tx, user_id: UUID) -> asyncpg.Record | None:
+    """Read a user with the workspace of the transaction."""
+    return await tx.fetchrow(_ME, tx.workspace_id, user_id)
+
+
+async def insert_user(
+    database: Database, user_id: UUID, email: str, name: str, workspace_id: UUID
+) -> asyncpg.Record | None:
+    """Insert a user with a personal workspace; None when the address is taken."""
+    rows = await database.system_rows(_INSERT_USER, user_id, email, name, workspace_id, f"{name}'s workspace")
+    return rows[0] if rows else None
+
+
+async def get_user(database: Database, email: str) -> asyncpg.Record | None:
+    """Read a user and the personal workspace by address."""
+    rows = await database.system_rows(_GET_USER, email)
+    return rows[0] if rows else None

@@ -1,0 +1,184 @@
+-- Functions of documents. They run with the rights of their caller, behind its row-level policies.
+
+-- Hot read: one autocommit call that sets the tenant for itself.
+CREATE OR REPLACE FUNCTION document_get(p_workspace uuid, p_id uuid)
+RETURNS TABLE (
+  id uuid, title text, status text, status_reason text, source_type text, source_url text, tags text[],
+  current_version int, revision int, content_hash text, created_at timestamptz, last_changed_at timestamptz,
+  content text, policy text
+)
+LANGUAGE plpgsql VOLATILE AS $function$
+#variable_conflict use_column
+BEGIN
+  PERFORM set_config('app.workspace_id', p_workspace::text, true);
+  RETURN QUERY
+  SELECT d.id, d.title, d.status, d.status_reason, d.source_type, d.source_url, d.tags, d.current_version, d.revision,
+         encode(d.content_hash, 'hex'), d.created_at, d.last_changed_at, c.content, d.policy
+    FROM documents d
+    JOIN contents c ON c.workspace_id = d.workspace_id AND c.digest = d.content_digest
+   WHERE d.workspace_id = p_workspace AND d.id = p_id AND d.deleted_at IS NULL;
+END
+$function$;
+
+-- SHA-256 over the digests of title, content and tags.
+CREATE OR REPLACE FUNCTION document_hash(p_title_digest bytea, p_content_digest bytea, p_tags_digest bytea)
+RETURNS bytea LANGUAGE sql IMMUTABLE AS $function$
+  SELECT sha256(p_title_digest || p_content_digest || p_tags_digest)
+$function$;
+
+CREATE OR REPLACE FUNCTION text_digest(p_text text)
+RETURNS bytea LANGUAGE sql IMMUTABLE AS $function$
+  SELECT sha256(convert_to(p_text, 'UTF8'))
+$function$;
+
+CREATE OR REPLACE FUNCTION document_create(
+  p_workspace uuid, p_id uuid, p_title text, p_content text, p_tags text[], p_source_type text, p_source_url text,
+  p_user uuid, p_user_name text, p_grant uuid, p_agent text, p_revision_id uuid
+)
+RETURNS TABLE (content_hash text, decided_at timestamptz)
+LANGUAGE plpgsql VOLATILE AS $function$
+#variable_conflict use_column
+DECLARE
+  v_title bytea := text_digest(p_title);
+  v_content bytea := text_digest(p_content);
+  v_tags bytea := text_digest(array_to_string(p_tags, E'\x1f'));
+  v_hash bytea := document_hash(v_title, v_content, v_tags);
+  v_at timestamptz := clock_timestamp();
+BEGIN
+  INSERT INTO contents (workspace_id, digest, content) VALUES (p_workspace, v_content, p_content)
+  ON CONFLICT DO NOTHING;
+  INSERT INTO documents (workspace_id, id, title, tags, title_digest, content_digest, tags_digest, content_hash,
+                         source_type, source_url, created_by, created_at, last_changed_at)
+  VALUES (p_workspace, p_id, p_title, p_tags, v_title, v_content, v_tags, v_hash, p_source_type, p_source_url,
+          p_user, v_at, v_at);
+  INSERT INTO document_tags (workspace_id, tag, document_id)
+  SELECT p_workspace, tag, p_id FROM unnest(p_tags) AS tag;
+  INSERT INTO document_revisions (workspace_id, document_id, revision, id, version, content_changed, title, tags,
+                                  content_digest, content_hash, action, author_id, author_name, grant_id, agent,
+                                  decided_at)
+  VALUES (p_workspace, p_id, 1, p_revision_id, 1, true, p_title, p_tags, v_content, v_hash, 'create', p_user,
+          p_user_name, p_grant, p_agent, v_at);
+  RETURN QUERY SELECT encode(v_hash, 'hex'), v_at;
+END
+$function$;
+
+-- The whole write: lock, check, change, revision row. A NULL field is kept; p_version takes title, content and tags
+-- from that version. The outcome is written, noop, mismatch, absent or no_version, with the current state beside it.
+CREATE OR REPLACE FUNCTION document_write(
+  p_workspace uuid, p_id uuid, p_revisions bigint[], p_hashes text[], p_title text, p_content text, p_tags text[],
+  p_version uuid, p_change_log text, p_user uuid, p_user_name text, p_grant uuid, p_agent text, p_revision_id uuid
+)
+RETURNS TABLE (
+  outcome text, title text, current_version int, revision int, content_hash text, last_changed_at timestamptz,
+  missing text[]
+)
+LANGUAGE plpgsql VOLATILE AS $function$
+#variable_conflict use_column
+DECLARE
+  d documents;
+  v_missing text[] := '{}';
+  v_source document_revisions;
+  v_title bytea;
+  v_content bytea;
+  v_tags bytea;
+  v_hash bytea;
+  v_at timestamptz;
+  v_version int;
+BEGIN
+  SELECT * INTO d FROM documents AS x
+   WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL
+     FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'absent', NULL::text, NULL::int, NULL::int, NULL::text, NULL::timestamptz, v_missing;
+    RETURN;
+  END IF;
+  IF p_version IS NOT NULL THEN
+    SELECT * INTO v_source FROM document_revisions AS r
+     WHERE r.workspace_id = p_workspace AND r.document_id = p_id AND r.id = p_version AND r.content_changed;
+    IF NOT FOUND THEN
+      RETURN QUERY SELECT 'no_version', d.title, d.current_version, d.revision, encode(d.content_hash, 'hex'),
+                          d.last_changed_at, v_missing;
+      RETURN;
+    END IF;
+    p_title := v_source.title;
+    p_tags := v_source.tags;
+    v_content := v_source.content_digest;
+    v_missing := array_remove(ARRAY[CASE WHEN v_source.title IS NULL THEN 'title' END,
+                                    CASE WHEN v_source.content_digest IS NULL THEN 'content' END,
+                                    CASE WHEN v_source.tags IS NULL THEN 'tags' END], NULL);
+  END IF;
+  IF p_revisions IS NOT NULL AND NOT EXISTS (
+       SELECT FROM unnest(p_revisions, p_hashes) AS expected(revision, hash)
+        WHERE expected.revision = d.revision
+          AND expected.hash IN ('', left(encode(d.content_hash, 'hex'), 16))) THEN
+    RETURN QUERY SELECT 'mismatch', d.title, d.current_version, d.revision, encode(d.content_hash, 'hex'),
+                        d.last_changed_at, v_missing;
+    RETURN;
+  END IF;
+  v_title := CASE WHEN p_title IS NULL THEN d.title_digest ELSE text_digest(p_title) END;
+  v_content := coalesce(v_content, CASE WHEN p_content IS NULL THEN d.content_digest ELSE text_digest(p_content) END);
+  v_tags := CASE WHEN p_tags IS NULL THEN d.tags_digest ELSE text_digest(array_to_string(p_tags, E'\x1f')) END;
+  v_hash := document_hash(v_title, v_content, v_tags);
+  IF v_hash = d.content_hash THEN
+    RETURN QUERY SELECT 'noop', d.title, d.current_version, d.revision, encode(d.content_hash, 'hex'),
+                        d.last_changed_at, v_missing;
+    RETURN;
+  END IF;
+  v_at := clock_timestamp();
+  v_version := d.current_version + (v_content <> d.content_digest)::int;
+  IF p_content IS NOT NULL THEN
+    INSERT INTO contents (workspace_id, digest, content) VALUES (p_workspace, v_content, p_content)
+    ON CONFLICT DO NOTHING;
+  END IF;
+  UPDATE documents AS x
+     SET title = coalesce(p_title, x.title), tags = coalesce(p_tags, x.tags), title_digest = v_title,
+         content_digest = v_content, tags_digest = v_tags, content_hash = v_hash, revision = x.revision + 1,
+         current_version = v_version, last_changed_at = v_at, status = 'pending', status_reason = NULL,
+         index_attempts = 0
+   WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.revision = d.revision;
+  IF v_tags <> d.tags_digest THEN
+    DELETE FROM document_tags AS t WHERE t.workspace_id = p_workspace AND t.document_id = p_id;
+    INSERT INTO document_tags (workspace_id, tag, document_id)
+    SELECT p_workspace, tag, p_id FROM unnest(p_tags) AS tag;
+  END IF;
+  INSERT INTO document_revisions (workspace_id, document_id, revision, id, version, content_changed, title, tags,
+                                  content_digest, content_hash, action, change_log, author_id, author_name, grant_id,
+                                  agent, decided_at)
+  VALUES (p_workspace, p_id, d.revision + 1, p_revision_id, v_version, v_content <> d.content_digest,
+          coalesce(p_title, d.title), coalesce(p_tags, d.tags), v_content, v_hash,
+          CASE WHEN p_version IS NULL THEN 'update' ELSE 'restore' END, p_change_log, p_user, p_user_name, p_grant,
+          p_agent, v_at);
+  RETURN QUERY SELECT 'written', coalesce(p_title, d.title), v_version, d.revision + 1, encode(v_hash, 'hex'), v_at,
+                      v_missing;
+END
+$function$;
+
+-- Soft delete: the row keeps revision and fence; outcome deleted, mismatch or absent.
+CREATE OR REPLACE FUNCTION document_delete(
+  p_workspace uuid, p_id uuid, p_revisions bigint[], p_hashes text[], p_user uuid
+)
+RETURNS TABLE (outcome text, revision int, content_hash text)
+LANGUAGE plpgsql VOLATILE AS $function$
+#variable_conflict use_column
+DECLARE
+  d documents;
+BEGIN
+  SELECT * INTO d FROM documents AS x
+   WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL
+     FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'absent', NULL::int, NULL::text;
+    RETURN;
+  END IF;
+  IF p_revisions IS NOT NULL AND NOT EXISTS (
+       SELECT FROM unnest(p_revisions, p_hashes) AS expected(revision, hash)
+        WHERE expected.revision = d.revision
+          AND expected.hash IN ('', left(encode(d.content_hash, 'hex'), 16))) THEN
+    RETURN QUERY SELECT 'mismatch', d.revision, encode(d.content_hash, 'hex');
+    RETURN;
+  END IF;
+  UPDATE documents AS x SET deleted_at = clock_timestamp(), deleted_by = p_user
+   WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL;
+  RETURN QUERY SELECT 'deleted', d.revision, encode(d.content_hash, 'hex');
+END
+$function$;

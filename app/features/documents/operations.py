@@ -1,0 +1,200 @@
+"""What can be done with documents (contract: operations 8 to 14)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.features.documents import queries
+from app.features.documents.errors import (
+    CollectionNotFound,
+    DocumentNotFound,
+    RevisionMismatch,
+    VersionNotFound,
+)
+from app.features.documents.schemas import (
+    MAX_LIMIT,
+    CreateDocument,
+    DeleteDocument,
+    Document,
+    DocumentAck,
+    DocumentItem,
+    GetDocument,
+    ListDocuments,
+    ListVersions,
+    Notice,
+    PatchDocument,
+    RestoreVersion,
+    Status,
+    Version,
+)
+from app.gate.operation import Context, command, query
+from app.gate.policy import Rate, Scope
+from app.kit import cursor
+from app.kit.errors import PreconditionConflict
+from app.kit.ids import new_id
+from app.kit.schema import One, Page, Pagination
+from app.store.jobs import Job
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    import asyncpg
+
+INDEX = "index_workspace"
+"""The job that brings a workspace's search index up to date."""
+
+
+@command("documents.create", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API)
+async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
+    """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`."""
+    document_id, revision_id = new_id(), new_id()
+    row = await queries.insert_document(ctx, document_id, revision_id, args)
+    _changed(ctx, "document.created", document_id, 1)
+    document = Document(
+        id=document_id,
+        title=args.title,
+        status=Status.PENDING,
+        status_reason=None,
+        source_type="text",
+        source_url=None,
+        tags=args.tags,
+        current_version=1,
+        revision=1,
+        content_hash=row["content_hash"],
+        created_at=row["decided_at"],
+        last_changed_at=row["decided_at"],
+        content=args.content,
+        policy="standard",
+    )
+    return One(data=document)
+
+
+@query("documents.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
+async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
+    """Read a document with its content, its `revision` and its entity tag, which the next write may name."""
+    row = await ctx.hot(queries.GET, args.document_id)
+    if row is None:
+        raise DocumentNotFound
+    return One(data=Document.model_construct(**dict(row)))
+
+
+@query("documents.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
+async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem]:
+    """List documents without their content, newest first."""
+    if args.collection_id is not None:
+        raise CollectionNotFound
+    limit, notice = _clamped(args.limit)
+    after = cursor.decode(args.cursor) if args.cursor else None
+    async with ctx.snapshot() as tx:
+        rows = await queries.list_documents(tx, args, after, limit + 1)
+    items = [DocumentItem.model_validate(dict(row), by_name=True) for row in rows[:limit]]
+    return Page(data=items, pagination=_pagination(rows, limit), notice=notice)
+
+
+@command(
+    "documents.update",
+    scope=Scope.DOCUMENTS_WRITE,
+    rate=Rate.API,
+    raises=(DocumentNotFound, RevisionMismatch, PreconditionConflict),
+)
+async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]:
+    """Change title, content or tags; what is left out stays.
+
+    Name the revision that the change is based on, in `If-Match` or `expectedRevision`, and a concurrent edit is never
+    overwritten. A write that changes nothing answers `noop: true` and makes no revision.
+    """
+    precondition = args.precondition
+    row = await queries.update_document_if_current(ctx, args, new_id())
+    return _acknowledge(ctx, args.document_id, row, precondition.form if precondition else "body")
+
+
+@command(
+    "documents.restore",
+    scope=Scope.DOCUMENTS_WRITE,
+    rate=Rate.API,
+    raises=(DocumentNotFound, VersionNotFound, RevisionMismatch, PreconditionConflict),
+)
+async def restore_version(ctx: Context, args: RestoreVersion) -> One[DocumentAck]:
+    """Make an earlier version's title, content and tags current again, as a new revision; nothing is deleted."""
+    precondition = args.precondition
+    row = await queries.restore_version_if_current(ctx, args, new_id())
+    return _acknowledge(ctx, args.document_id, row, precondition.form if precondition else "body")
+
+
+@command(
+    "documents.delete",
+    scope=Scope.DOCUMENTS_WRITE,
+    rate=Rate.API,
+    raises=(DocumentNotFound, RevisionMismatch, PreconditionConflict),
+)
+async def delete_document(ctx: Context, args: DeleteDocument) -> None:
+    """Move a document to the trash; its id answers 404 from then on."""
+    precondition = args.precondition
+    row = await queries.delete_document_if_current(ctx, args.document_id, precondition)
+    if row["outcome"] == "absent":
+        raise DocumentNotFound
+    if row["outcome"] == "mismatch":
+        raise RevisionMismatch(precondition.form if precondition else "body", row["revision"], row["content_hash"])
+    _changed(ctx, "document.deleted", args.document_id, row["revision"])
+
+
+@query("documents.versions", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
+async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
+    """List a document's versions with their content, newest first; the first is the current one."""
+    limit, notice = _clamped(args.limit)
+    after = cursor.decode(args.cursor) if args.cursor else None
+    async with ctx.snapshot() as tx:
+        if not await queries.document_exists(tx, args.document_id):
+            raise DocumentNotFound
+        rows = await queries.list_versions(tx, args.document_id, after, limit + 1)
+    items = [Version.model_validate(dict(row), by_name=True) for row in rows[:limit]]
+    return Page(data=items, pagination=_pagination(rows, limit), notice=notice)
+
+
+def _acknowledge(ctx: Context, document_id: UUID, row: asyncpg.Record, form: Any) -> One[DocumentAck]:
+    outcome = row["outcome"]
+    if outcome == "absent":
+        raise DocumentNotFound
+    if outcome == "no_version":
+        raise VersionNotFound
+    if outcome == "mismatch":
+        raise RevisionMismatch(form, row["revision"], row["content_hash"])
+    if outcome == "written":
+        _changed(ctx, "document.changed", document_id, row["revision"])
+    acknowledged = DocumentAck(
+        id=document_id,
+        title=row["title"],
+        current_version=row["current_version"],
+        revision=row["revision"],
+        content_hash=row["content_hash"],
+        last_changed_at=row["last_changed_at"],
+        noop=outcome == "noop",
+        warnings=_warnings(row["missing"]),
+    )
+    return One(data=acknowledged)
+
+
+def _warnings(missing: list[str]) -> list[Notice]:
+    if not missing:
+        return []
+    message = "The version was kept without these fields, so their current values stay: " + ", ".join(missing) + "."
+    return [Notice(code="LEGACY_PARTIAL_SNAPSHOT", message=message, fields=missing)]
+
+
+def _changed(ctx: Context, topic: str, document_id: UUID, revision: int) -> None:
+    ctx.emit(topic, document_id, revision)
+    ctx.enqueue(Job(INDEX, {"workspace": str(ctx.workspace_id)}))
+
+
+def _clamped(limit: int) -> tuple[int, str | None]:
+    if limit <= MAX_LIMIT:
+        return limit, None
+    return MAX_LIMIT, f"limit {limit} is over the cap; {MAX_LIMIT} items a page are returned."
+
+
+def _pagination(rows: Sequence[asyncpg.Record], limit: int) -> Pagination:
+    if len(rows) <= limit:
+        return Pagination(cursor=None, has_more=False)
+    last = rows[limit - 1]
+    return Pagination(cursor=cursor.encode(last["created_at"], last["id"]), has_more=True)

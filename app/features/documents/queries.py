@@ -1,0 +1,152 @@
+"""SQL of documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.features.documents.schemas import CreateDocument, ListDocuments, PatchDocument, RestoreVersion
+    from app.gate.operation import Context
+    from app.kit.revision import Precondition
+    from app.store.tx import Tx
+
+GET = "SELECT * FROM document_get($1, $2)"
+
+_CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+
+_WRITE = "SELECT * FROM document_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+
+_DELETE = "SELECT * FROM document_delete($1, $2, $3, $4, $5)"
+
+_ITEM = """
+d.id, d.title, d.status, d.status_reason, d.source_type, d.source_url, d.tags, d.current_version, d.revision,
+encode(d.content_hash, 'hex') AS content_hash, d.created_at, d.last_changed_at
+"""
+
+# The cursor is the (created_at, id) of the last row seen; tags are ANDed over the tag rows.
+_LIST = f"""
+SELECT {_ITEM}
+  FROM documents d
+ WHERE d.workspace_id = $1 AND d.deleted_at IS NULL
+   AND ($2::text IS NULL OR position(lower($2) IN lower(d.title)) > 0)
+   AND ($3::timestamptz IS NULL OR (d.created_at, d.id) < ($3, $4::uuid))
+   AND (cardinality($5::text[]) = 0 OR (
+        SELECT count(*) FROM document_tags t
+         WHERE t.workspace_id = $1 AND t.document_id = d.id AND t.tag = ANY($5)) = cardinality($5))
+ ORDER BY d.created_at DESC, d.id DESC
+ LIMIT $6
+"""
+
+_VERSIONS = """
+SELECT r.id, r.version, r.revision, r.title, c.content, r.tags, r.author_name AS user_name, r.change_log,
+       r.decided_at AS created_at
+  FROM document_revisions r
+  JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest
+ WHERE r.workspace_id = $1 AND r.document_id = $2 AND r.content_changed
+   AND ($3::timestamptz IS NULL OR (r.decided_at, r.id) < ($3, $4::uuid))
+ ORDER BY r.decided_at DESC, r.id DESC
+ LIMIT $5
+"""
+
+_EXISTS = "SELECT EXISTS (SELECT FROM documents WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"
+
+
+def _expected(precondition: Precondition | None) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
+    return (precondition.revisions, precondition.hashes) if precondition else (None, None)
+
+
+async def insert_document(ctx: Context, document_id: UUID, revision_id: UUID, args: CreateDocument) -> asyncpg.Record:
+    """Insert a document at revision 1; returns its hash and time."""
+    principal = ctx.principal
+    row = await ctx.tx.fetchrow(
+        _CREATE,
+        ctx.workspace_id,
+        document_id,
+        args.title,
+        args.content,
+        args.tags,
+        "text",
+        None,
+        principal.user_id,
+        principal.user_name,
+        principal.grant_id,
+        principal.agent,
+        revision_id,
+    )
+    assert row is not None
+    return row
+
+
+async def update_document_if_current(ctx: Context, args: PatchDocument, revision_id: UUID) -> asyncpg.Record:
+    """Change a document when the precondition holds; the row tells the outcome and the current state."""
+    fields = (args.title, args.content, args.tags)
+    return await _write(ctx, args.document_id, args.precondition, fields, None, args.change_log, revision_id)
+
+
+async def restore_version_if_current(ctx: Context, args: RestoreVersion, revision_id: UUID) -> asyncpg.Record:
+    """Make a version's title, content and tags current when the precondition holds."""
+    fields = (None, None, None)
+    return await _write(ctx, args.document_id, args.precondition, fields, args.version_id, args.change_log, revision_id)
+
+
+async def _write(
+    ctx: Context,
+    document_id: UUID,
+    precondition: Precondition | None,
+    fields: tuple[str | None, str | None, list[str] | None],
+    version_id: UUID | None,
+    change_log: str | None,
+    revision_id: UUID,
+) -> asyncpg.Record:
+    principal = ctx.principal
+    row = await ctx.tx.fetchrow(
+        _WRITE,
+        ctx.workspace_id,
+        document_id,
+        *_expected(precondition),
+        *fields,
+        version_id,
+        change_log,
+        principal.user_id,
+        principal.user_name,
+        principal.grant_id,
+        principal.agent,
+        revision_id,
+    )
+    assert row is not None
+    return row
+
+
+async def delete_document_if_current(
+    ctx: Context, document_id: UUID, precondition: Precondition | None
+) -> asyncpg.Record:
+    """Move a document to the trash when the precondition holds."""
+    row = await ctx.tx.fetchrow(_DELETE, ctx.workspace_id, document_id, *_expected(precondition), ctx.principal.user_id)
+    assert row is not None
+    return row
+
+
+async def list_documents(
+    tx: Tx, args: ListDocuments, after: tuple[datetime, UUID] | None, limit: int
+) -> list[asyncpg.Record]:
+    """List documents, newest first, after a cursor."""
+    created_at, document_id = after or (None, None)
+    return await tx.fetch(_LIST, tx.workspace_id, args.search, created_at, document_id, args.tags, limit)
+
+
+async def list_versions(
+    tx: Tx, document_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+) -> list[asyncpg.Record]:
+    """List a document's versions, newest first, after a cursor."""
+    decided_at, version_id = after or (None, None)
+    return await tx.fetch(_VERSIONS, tx.workspace_id, document_id, decided_at, version_id, limit)
+
+
+async def document_exists(tx: Tx, document_id: UUID) -> bool:
+    """Tell whether a document is there and not in the trash."""
+    return bool(await tx.fetchval(_EXISTS, tx.workspace_id, document_id))

@@ -1,0 +1,217 @@
+"""Arguments and results of documents: the truth for REST, MCP, the command line and OpenAPI (contract: 2.1 to 2.3)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field, StringConstraints, model_validator
+
+from app.kit import revision as revisions
+from app.kit.errors import PreconditionConflict
+from app.kit.ids import Id
+from app.kit.revision import Precondition
+from app.kit.schema import EpochMs, FromHeader, Model, Positive, TagFilter, Tags, absent
+
+MAX_TITLE = 500
+MAX_CHANGE_LOG = 2_000
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+
+DocumentId = Annotated[Id, Field(description="The document's id.")]
+Title = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TITLE, pattern=r"\S")]
+ChangeLog = Annotated[
+    str | None, Field(max_length=MAX_CHANGE_LOG, description="One line that says why, kept with the version.")
+]
+ExpectedRevision = Annotated[
+    Positive | None, Field(description="The revision that the change is based on; refused when it is not current.")
+]
+IfMatch = Annotated[str | None, FromHeader("If-Match"), Field(description="Entity tags of the revision to change.")]
+
+
+class Status(StrEnum):
+    """How far search knows the current revision."""
+
+    PENDING = "pending"
+    PROCESSING = "processing"
+    READY = "ready"
+    FAILED = "failed"
+
+
+FINAL = frozenset({Status.READY, Status.FAILED})
+
+
+class CreateDocument(Model):
+    """A new document of text or Markdown."""
+
+    title: Annotated[Title, Field(description="A title people will recognise.")]
+    content: Annotated[str, Field(description="The text, plain or Markdown.")]
+    tags: Annotated[Tags, Field(default_factory=list, description="Labels to filter by.")]
+
+
+class GetDocument(Model):
+    """Which document, by id."""
+
+    document_id: DocumentId
+
+
+class ListDocuments(Model):
+    """Which documents to list, newest first."""
+
+    collection_id: Annotated[Id | None, Field(default=None, description="Only members of this collection.")]
+    search: Annotated[str | None, Field(default=None, max_length=500, description="Only titles that hold this text.")]
+    limit: Annotated[Positive, Field(default=DEFAULT_LIMIT, description="Page size, 20 unless given, at most 100.")]
+    tags: Annotated[TagFilter, Field(default_factory=list)]
+    cursor: Annotated[str | None, Field(default=None, description="`pagination.cursor` of the page before.")]
+
+
+class Guarded(Model):
+    """A write that may name the revision it is based on, as `If-Match` or as `expectedRevision`."""
+
+    if_match: IfMatch = None
+    expected_revision: Annotated[ExpectedRevision, Field(default=None)]
+
+    @property
+    def precondition(self) -> Precondition | None:
+        """What the caller expects; None when it expects nothing.
+
+        Raises:
+            PreconditionConflict: both forms were sent and name different revisions.
+        """
+        tags = revisions.parse_if_match(self.if_match) if self.if_match is not None else None
+        if tags is None or tags.any:
+            if self.expected_revision is None:
+                return None
+            return Precondition("body", (self.expected_revision,), ("",))
+        pairs = tags.tags
+        if self.expected_revision is not None:
+            pairs = tuple(pair for pair in pairs if pair[0] == self.expected_revision)
+            if not pairs:
+                msg = "If-Match and expectedRevision name different revisions; send one of them, or the same in both."
+                raise PreconditionConflict(msg)
+        return Precondition("header", tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))
+
+    @model_validator(mode="after")
+    def _readable(self) -> Guarded:
+        if self.if_match is not None and revisions.parse_if_match(self.if_match) is None:
+            msg = 'If-Match must be * or a list of quoted entity tags, such as "r3-0123456789abcdef"'
+            raise ValueError(msg)
+        return self
+
+
+class PatchDocument(Guarded):
+    """Changes to a document; what is left out stays."""
+
+    document_id: DocumentId
+    title: Annotated[Title | None, Field(default=None, description="A new title.")]
+    content: Annotated[str | None, Field(default=None, description="The whole new text.")]
+    tags: Annotated[Tags | None, Field(default=None, description="The whole new list; [] removes all tags.")]
+    change_log: Annotated[ChangeLog, Field(default=None)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_nulls(cls, raw: Any) -> Any:
+        """Refuse an explicit null: it would silently mean `keep`."""
+        if isinstance(raw, dict):
+            nulls = [name for name in ("title", "content", "tags") if name in raw and raw[name] is None]
+            if nulls:
+                msg = f"{nulls[0]} must not be null; leave it out to keep it"
+                raise ValueError(msg)
+        return raw
+
+
+class DeleteDocument(Guarded):
+    """Which document to move to the trash."""
+
+    document_id: DocumentId
+
+
+class ListVersions(Model):
+    """Whose versions."""
+
+    document_id: DocumentId
+    limit: Annotated[Positive, Field(default=MAX_LIMIT, description="Page size, 100 at most.")]
+    cursor: Annotated[str | None, Field(default=None, description="`pagination.cursor` of the page before.")]
+
+
+class RestoreVersion(Guarded):
+    """Which version to make current again."""
+
+    document_id: DocumentId
+    version_id: Annotated[UUID, Field(description="The id of the version, from the list of versions.")]
+    change_log: Annotated[ChangeLog, Field(default=None)]
+
+
+class DocumentItem(Model):
+    """A document in a list: without its content."""
+
+    id: UUID
+    title: str
+    status: Status
+    status_reason: Annotated[str | None, Field(default=None, exclude_if=absent)]
+    source_type: str
+    source_url: Annotated[str | None, Field(default=None, exclude_if=absent)]
+    tags: list[str]
+    current_version: int
+    revision: int
+    content_hash: str
+    created_at: EpochMs
+    last_changed_at: EpochMs
+
+    @property
+    def etag(self) -> str:
+        """The strong entity tag of this revision."""
+        return revisions.etag(self.revision, self.content_hash)
+
+    @property
+    def final(self) -> bool:
+        """Whether `status` will stay while the revision does."""
+        return self.status in FINAL
+
+
+class Document(DocumentItem):
+    """A document with its content."""
+
+    content: str
+    policy: str
+
+
+class Notice(Model):
+    """Something the caller should know about a write that succeeded."""
+
+    code: str
+    message: str
+    fields: list[str]
+
+
+class DocumentAck(Model):
+    """The compact acknowledgement of a write: what the next write must name."""
+
+    id: UUID
+    title: str
+    current_version: int
+    revision: int
+    content_hash: str
+    last_changed_at: EpochMs
+    noop: bool
+    warnings: Annotated[list[Notice], Field(default_factory=list, exclude_if=lambda value: not value)]
+
+    @property
+    def etag(self) -> str:
+        """The strong entity tag of the current revision."""
+        return revisions.etag(self.revision, self.content_hash)
+
+
+class Version(Model):
+    """A version: a revision that changed the content."""
+
+    id: UUID
+    version: int
+    revision: int
+    title: str
+    content: str
+    tags: list[str]
+    user_name: str
+    change_log: str | None
+    created_at: EpochMs

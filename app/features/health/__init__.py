@@ -1,0 +1,1 @@
+"""Liveness and readiness for supervisors and load balancers."""

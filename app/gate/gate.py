@@ -1,0 +1,250 @@
+"""The gate: `admit` decides before the body is parsed, `run` is the only way to a transaction (law 2)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+import asyncpg
+from pydantic import ValidationError
+
+from app.gate import queries, replay
+from app.gate.operation import Context, Operation
+from app.kit.errors import (
+    AppError,
+    FeatureNotInPlan,
+    InsufficientScope,
+    InvalidRequest,
+    PlanRequired,
+    RateLimited,
+    Unauthenticated,
+    Unavailable,
+)
+from app.kit.schema import Model, unstorable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping
+
+    from app.gate.limiter import Limiter, RateState
+    from app.gate.policy import Plans
+    from app.gate.ports import CredentialResolver
+    from app.gate.principal import Principal
+    from app.store.postgres import Database
+
+A = TypeVar("A", bound=Model)
+R = TypeVar("R", bound=Model | None)
+T = TypeVar("T")
+
+_TRIES = 3
+_RETRY_SECONDS = 1
+_MAX_AGENT_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What a wire found in its `Authorization` header, with the agent's name that came beside it."""
+
+    authorization: str | None
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Proof that the policy was checked; only `Gate.admit` makes one, and `Gate.run` wants one."""
+
+    operation: Operation[Any, Any]
+    principal: Principal
+    rate: RateState
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[R]):
+    """What a run gives back: the result, its bytes as they go over the wire, and whether they come from a receipt."""
+
+    result: R
+    body: bytes
+    replayed: bool = False
+
+
+class Gate:
+    """Holds what every call passes through."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        limiter: Limiter,
+        plans: Plans,
+        resolvers: Mapping[str, CredentialResolver],
+        services: dict[type, Any],
+        secret_key: str,
+    ) -> None:
+        self.database = database
+        self.plans = plans
+        self._limiter = limiter
+        self._resolvers = resolvers
+        self._services = services
+        self._secret_key = secret_key
+
+    async def admit(self, operation: Operation[Any, Any], credential: Credential) -> Admission:
+        """Check the policy in the contract's order: 401, 402 plan, 403, 429, 402 feature.
+
+        Raises:
+            Unauthenticated, PlanRequired, EntitlementUnavailable, InsufficientScope, RateLimited, FeatureNotInPlan.
+        """
+        principal = await self.authenticate(credential)
+        plan = principal.plan
+        if plan is None and not operation.plan_exempt:
+            msg = "This workspace has no active plan. Start a trial or choose a plan."
+            raise PlanRequired(msg)
+        if operation.scopes and principal.scopes.isdisjoint(operation.scopes):
+            raise InsufficientScope(tuple(scope.value for scope in operation.scopes))
+        limits = (plan or self.plans.plans["trial"]).rates
+        rate = await self._limiter.spend(str(principal.user_id), operation.rate, limits[operation.rate])
+        if not rate.allowed:
+            msg = f"Too many {operation.rate} requests; retry after {rate.reset_seconds} s."
+            raise RateLimited(msg, retry_after=rate.reset_seconds, details={"limit": rate.limit})
+        if operation.feature and plan and operation.feature not in plan.features:
+            names = self.plans.with_feature(operation.feature)
+            msg = f"The plan {plan.name} lacks this feature; plans that have it: {', '.join(names)}."
+            raise FeatureNotInPlan(msg, details={"feature": operation.feature, "plansWithFeature": names})
+        return Admission(operation, principal, rate)
+
+    async def authenticate(self, credential: Credential) -> Principal:
+        """Resolve a credential to its principal.
+
+        Raises:
+            Unauthenticated: none, of an unknown scheme, or not valid (any more).
+        """
+        scheme, _, text = (credential.authorization or "").partition(" ")
+        if not scheme:
+            msg = "Send a credential: `Authorization: API-Key gm_…` or `Authorization: Bearer …`."
+            raise Unauthenticated(msg)
+        resolver = self._resolvers.get(scheme.lower())
+        principal = await _translated(resolver(text.strip())) if resolver else None
+        if principal is None:
+            msg = "The credential is unknown, expired or revoked; create a new one and send it instead."
+            raise Unauthenticated(msg, presented=True)
+        return replace(principal, agent=credential.agent[:_MAX_AGENT_LENGTH]) if credential.agent else principal
+
+    async def run(
+        self,
+        admission: Admission,
+        operation: Operation[A, R],
+        args: A,
+        *,
+        request_id: str,
+        idempotency_key: str | None = None,
+    ) -> Answer[R]:
+        """Run an admitted operation and commit before returning.
+
+        Raises:
+            AppError: what the operation declares, a receipt's refusals, or `Unavailable` when a store is away.
+        """
+        assert admission.operation is operation
+        ctx = Context(admission.principal, self.database, self._services, request_id)
+        if operation.kind == "query":
+            result = await _translated(operation.function(ctx, args))
+            return Answer(result, result.to_json() if result is not None else b"")
+        for attempt in range(1, _TRIES + 1):
+            try:
+                return await _translated(self._command(ctx, operation, args, idempotency_key))
+            except _Retryable:
+                if attempt == _TRIES:
+                    msg = "The write collided with others; retry it."
+                    raise Unavailable(msg, retry_after=_RETRY_SECONDS) from None
+                await asyncio.sleep(random.uniform(0.005, 0.05) * attempt)  # noqa: S311  jitter, not a secret
+                ctx = Context(admission.principal, self.database, self._services, request_id)
+        raise AssertionError
+
+    async def _command(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> Answer[R]:
+        key = None
+        if raw_key is not None:
+            text = replay.normalize_key(raw_key)
+            key = replay.receipt_key(self._secret_key, ctx.principal, operation, args, text)
+        async with self.database.tx(ctx.workspace_id) as tx:
+            ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
+            if key and (stored := await replay.claim(tx, key)) is not None:
+                return Answer(_parse_result(operation, stored), stored, replayed=True)
+            result = await operation.function(ctx, args)
+            body = result.to_json() if result is not None else b""
+            await queries.finish(ctx, operation.name, key, replay.pack(body) if key else None)
+        return Answer(result, body)
+
+
+def _parse_result(operation: Operation[A, R], body: bytes) -> R:
+    model: Any = operation.result
+    result: Any = model.model_validate_json(body) if body else None
+    return cast("R", result)
+
+
+def parse_args(model: type[A], raw: dict[str, Any]) -> A:
+    """Build an operation's arguments from decoded JSON, query and headers.
+
+    Raises:
+        InvalidRequest: with the fields and what is wrong with each, never with the values.
+    """
+    if (found := unstorable(raw)) is not None:
+        msg = f"The request holds {found}, which cannot be stored; remove it and send the request again."
+        raise InvalidRequest(msg)
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        problems = [
+            {"field": _field(item["loc"]), "message": _message(item)}
+            for item in error.errors(include_url=False, include_input=False, include_context=False)
+        ]
+        first = problems[0]
+        more = f" (and {len(problems) - 1} more, see details)" if len(problems) > 1 else ""
+        raise InvalidRequest(f"{first['field']}: {first['message']}{more}", details=problems) from error
+
+
+def _field(location: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in location) or "body"
+
+
+def _message(item: Mapping[str, Any]) -> str:
+    if item["type"] == "extra_forbidden":
+        return "unknown field; remove it"
+    if item["type"] == "missing":
+        return "required"
+    message: str = item["msg"]
+    return message.removeprefix("Value error, ")
+
+
+class _Retryable(Exception):
+    """A serialization failure or deadlock: the whole transaction may run again."""
+
+
+_AWAY = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.QueryCanceledError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.DiskFullError,
+    ConnectionError,
+    asyncio.TimeoutError,
+)
+
+
+async def _translated(awaitable: Awaitable[T]) -> T:
+    """Turn the store's troubles into product words."""
+    try:
+        return await awaitable
+    except AppError:
+        raise
+    except (asyncpg.SerializationError, asyncpg.DeadlockDetectedError) as error:
+        raise _Retryable from error
+    except _AWAY as error:
+        msg = (
+            "The database cannot serve this just now. Retry the identical request; with an Idempotency-Key it is safe."
+        )
+        raise Unavailable(msg, retry_after=_RETRY_SECONDS) from error

@@ -1,0 +1,147 @@
+"""The unit of the program: one typed async function that declares its whole policy (law 1)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_type_hints
+
+from app.kit.schema import Model
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.gate.policy import Feature, Meter, Rate, Scope
+    from app.gate.principal import Principal
+    from app.kit.errors import AppError
+    from app.store.jobs import Job
+    from app.store.postgres import Database
+    from app.store.tx import Tx
+
+A = TypeVar("A", bound=Model)
+R = TypeVar("R", bound=Model | None)
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A change to tell of: a row for the event log and for the audit trail, written with the change itself."""
+
+    topic: str
+    object_id: UUID
+    revision: int | None
+
+
+@dataclass(slots=True)
+class Context:
+    """What an operation may use: the caller, its transaction or snapshots, services, and what it wants to happen."""
+
+    principal: Principal
+    database: Database
+    services: dict[type, Any]
+    request_id: str
+    _tx: Tx | None = None
+    events: list[Event] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
+
+    @property
+    def tx(self) -> Tx:
+        """The write transaction of a command; a query has none."""
+        if self._tx is None:
+            msg = "a query has no write transaction: use ctx.snapshot() or ctx.hot()"
+            raise RuntimeError(msg)
+        return self._tx
+
+    @property
+    def workspace_id(self) -> UUID:
+        """The tenant."""
+        return self.principal.workspace_id
+
+    def snapshot(self) -> AbstractAsyncContextManager[Tx]:
+        """Open a read-only snapshot of the caller's workspace."""
+        return self.database.snapshot(self.principal.workspace_id)
+
+    async def hot(self, call: str, *args: Any) -> asyncpg.Record | None:
+        """Run a listed hot read; its first parameter is the caller's workspace."""
+        return await self.database.hot(call, self.principal.workspace_id, *args)
+
+    def get(self, service: type[S]) -> S:
+        """Give the service of a type that the composition root built."""
+        found: S = self.services[service]
+        return found
+
+    def emit(self, topic: str, object_id: UUID, revision: int | None = None) -> None:
+        """Record a change in the event log and the audit trail, in this transaction."""
+        self.events.append(Event(topic, object_id, revision))
+
+    def enqueue(self, job: Job) -> None:
+        """Enqueue a job in this transaction."""
+        self.jobs.append(job)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[A, R]):
+    """A capability with its policy; its REST route and its tool are two faces of it."""
+
+    name: str
+    kind: Literal["command", "query"]
+    function: Callable[[Context, A], Awaitable[R]]
+    args: type[A]
+    result: type[R]
+    scopes: tuple[Scope, ...]
+    rate: Rate
+    feature: Feature | None
+    spends: Meter | None
+    plan_exempt: bool
+    raises: tuple[type[AppError], ...]
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring, for lists and OpenAPI."""
+        return (inspect.getdoc(self.function) or "").split("\n", 1)[0].rstrip(".")
+
+    @property
+    def description(self) -> str:
+        """The docstring without its `Raises:` part."""
+        return (inspect.getdoc(self.function) or "").split("\nRaises:", 1)[0].strip()
+
+
+Function = Callable[[Context, A], Awaitable[R]]
+
+
+def _declare(
+    kind: Literal["command", "query"],
+    name: str,
+    *,
+    scope: Scope | tuple[Scope, ...] | None,
+    rate: Rate,
+    raises: tuple[type[AppError], ...] = (),
+    feature: Feature | None = None,
+    spends: Meter | None = None,
+    plan_exempt: bool = False,
+) -> Callable[[Function[A, R]], Operation[A, R]]:
+    scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
+
+    def declare(function: Function[A, R]) -> Operation[A, R]:
+        hints = get_type_hints(function)
+        args, result = hints["args"], hints["return"]
+        return Operation(name, kind, function, args, result, scopes, rate, feature, spends, plan_exempt, raises)
+
+    return declare
+
+
+def command(name: str, **policy: Any) -> Callable[[Function[A, R]], Operation[A, R]]:
+    """Declare an operation that is one write transaction, committed by the gate before the answer is sent.
+
+    `scope` (one, any of several, or None for any credential) and `rate` must be given: there is no default to forget.
+    """
+    return _declare("command", name, **policy)
+
+
+def query(name: str, **policy: Any) -> Callable[[Function[A, R]], Operation[A, R]]:
+    """Declare an operation that only reads, in snapshots of its own, as the read-only database role."""
+    return _declare("query", name, **policy)

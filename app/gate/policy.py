@@ -1,0 +1,115 @@
+"""The vocabulary that an operation declares its policy with."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+
+class Scope(StrEnum):
+    """What a credential may do; write implies read."""
+
+    PROMPTS_READ = "prompts.read"
+    PROMPTS_WRITE = "prompts.write"
+    DOCUMENTS_READ = "documents.read"
+    DOCUMENTS_WRITE = "documents.write"
+    WORKSPACE_READ = "workspace.read"
+    WORKSPACE_WRITE = "workspace.write"
+
+
+READ_SCOPES = frozenset(scope for scope in Scope if scope.endswith(".read"))
+
+
+def implied(scopes: frozenset[Scope]) -> frozenset[Scope]:
+    """Add the read scope that each write scope implies."""
+    return scopes | {Scope(scope.replace(".write", ".read")) for scope in scopes}
+
+
+class Role(StrEnum):
+    """A member's role in a workspace; rights are role ∩ scopes."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+    @property
+    def scopes(self) -> frozenset[Scope]:
+        """The scopes that the role can exercise."""
+        return READ_SCOPES if self is Role.VIEWER else frozenset(Scope)
+
+
+class Rate(StrEnum):
+    """Rate families, counted per user over a sliding window (contract: "Rate limits")."""
+
+    SCRAPE = "scrape"
+    API = "api"
+    READONLY = "readonly"
+
+
+class Feature(StrEnum):
+    """Plan features."""
+
+    WEB_PAGES = "web_pages"
+
+
+class Meter(StrEnum):
+    """What a plan may limit in amount."""
+
+    DOCUMENTS = "documents"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most `count` calls within any `seconds`."""
+
+    count: int
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan of `plans.toml`: features, rate limits and allowances (absent allowance: unlimited)."""
+
+    name: str
+    features: frozenset[Feature]
+    rates: dict[Rate, Limit]
+    limits: dict[Meter, int]
+    trial: bool
+
+
+@dataclass(frozen=True)
+class Plans:
+    """All plans by name."""
+
+    plans: dict[str, Plan]
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> Plans:
+        """Read `plans.toml`; the packaged one unless an operator names another."""
+        source = path or Path(__file__).with_name("plans.toml")
+        raw: dict[str, Any] = tomllib.loads(source.read_text(encoding="utf-8"))
+        return cls({name: _plan(name, entry) for name, entry in raw.items()})
+
+    def with_feature(self, feature: Feature) -> list[str]:
+        """Name the hosted plans that have a feature."""
+        return [name for name in self.hosted if feature in self.plans[name].features]
+
+    @cached_property
+    def hosted(self) -> list[str]:
+        """The plans that are for sale, in the file's order."""
+        return [name for name, plan in self.plans.items() if name != "self-hosted" and not plan.trial]
+
+
+def _plan(name: str, entry: dict[str, Any]) -> Plan:
+    rates = {Rate(family): Limit(int(count), int(entry["window_seconds"])) for family, count in entry["rates"].items()}
+    return Plan(
+        name=name,
+        features=frozenset(Feature(feature) for feature in entry.get("features", [])),
+        rates=rates,
+        limits={Meter(meter): int(count) for meter, count in entry.get("limits", {}).items()},
+        trial=bool(entry.get("trial", False)),
+    )

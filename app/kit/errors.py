@@ -1,0 +1,178 @@
+"""Errors are facts with a kind; the edge maps kinds to the wires (contract: decisions on the wire, "Reasons")."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, ClassVar
+
+
+class Kind(StrEnum):
+    """What sort of refusal a fact is; `app.edge.errors` gives each kind its HTTP status."""
+
+    INVALID = "invalid"
+    UNAUTHENTICATED = "unauthenticated"
+    PAYMENT_REQUIRED = "payment_required"
+    FORBIDDEN = "forbidden"
+    NOT_FOUND = "not_found"
+    METHOD_NOT_ALLOWED = "method_not_allowed"
+    CONFLICT = "conflict"
+    GONE = "gone"
+    PRECONDITION_FAILED = "precondition_failed"
+    TOO_LARGE = "too_large"
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type"
+    UNPROCESSABLE = "unprocessable"
+    PRECONDITION_REQUIRED = "precondition_required"
+    LIMITED = "limited"
+    INTERNAL = "internal"
+    UPSTREAM = "upstream"
+    UNAVAILABLE = "unavailable"
+
+
+class AppError(Exception):
+    """A refusal that the caller can act on.
+
+    `reason` is the word on the wire, `details` is JSON for programs, `retry_after` is in seconds, `etag` is the
+    current entity tag where the refusal is about a revision.
+    """
+
+    kind: Kind = Kind.INTERNAL
+    reason: ClassVar[str] = "INTERNAL"
+
+    def __init__(
+        self, message: str, *, details: Any = None, retry_after: int | None = None, etag: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+        self.retry_after = retry_after
+        self.etag = etag
+
+
+class InvalidRequest(AppError):
+    """The request cannot be understood: bad JSON, unknown or missing fields, wrong types."""
+
+    kind = Kind.INVALID
+    reason = "INVALID_REQUEST"
+
+
+class PreconditionConflict(AppError):
+    """`If-Match` and `expectedRevision` were both sent and name different revisions."""
+
+    kind = Kind.INVALID
+    reason = "PRECONDITION_CONFLICT"
+
+
+class Unauthenticated(AppError):
+    """No credential, or one that is unknown, expired or revoked."""
+
+    kind = Kind.UNAUTHENTICATED
+    reason = "UNAUTHENTICATED"
+
+    def __init__(self, message: str, *, presented: bool = False) -> None:
+        super().__init__(message)
+        self.presented = presented  # RFC 6750 section 3.1: no error code when no credential was sent
+
+
+class PlanRequired(AppError):
+    """The workspace has no active plan."""
+
+    kind = Kind.PAYMENT_REQUIRED
+    reason = "PLAN_REQUIRED"
+
+
+class FeatureNotInPlan(AppError):
+    """The plan lacks the feature; `details.plansWithFeature` names those that have it."""
+
+    kind = Kind.PAYMENT_REQUIRED
+    reason = "FEATURE_NOT_IN_PLAN"
+
+
+class QuotaExceeded(AppError):
+    """An allowance is used up; `details` holds `meter`, `limit`, `used` and `resetsAt`."""
+
+    kind = Kind.PAYMENT_REQUIRED
+    reason = "QUOTA_EXCEEDED"
+
+
+class EntitlementUnavailable(AppError):
+    """The plan could not be read just now."""
+
+    kind = Kind.UNAVAILABLE
+    reason = "ENTITLEMENT_UNAVAILABLE"
+
+
+class InsufficientScope(AppError):
+    """The credential lacks the scope that the operation needs."""
+
+    kind = Kind.FORBIDDEN
+    reason = "INSUFFICIENT_SCOPE"
+
+    def __init__(self, scopes: tuple[str, ...]) -> None:
+        needed = " or ".join(scopes)
+        super().__init__(
+            f"This credential lacks the scope {needed}; use one that was granted it.", details={"scopes": list(scopes)}
+        )
+        self.scopes = scopes
+
+
+class NotFound(AppError):
+    """Absent, or not the caller's: the two answer alike."""
+
+    kind = Kind.NOT_FOUND
+    reason = "NOT_FOUND"
+
+
+class MethodNotAllowed(AppError):
+    """The path exists but not with this method."""
+
+    kind = Kind.METHOD_NOT_ALLOWED
+    reason = "METHOD_NOT_ALLOWED"
+
+
+class PayloadTooLarge(AppError):
+    """The body is over the limit."""
+
+    kind = Kind.TOO_LARGE
+    reason = "PAYLOAD_TOO_LARGE"
+
+
+class UnsupportedMediaType(AppError):
+    """The body's media type is not the one that the operation reads."""
+
+    kind = Kind.UNSUPPORTED_MEDIA_TYPE
+    reason = "UNSUPPORTED_MEDIA_TYPE"
+
+
+class IdempotencyKeyReused(AppError):
+    """The `Idempotency-Key` was used before with another request."""
+
+    kind = Kind.UNPROCESSABLE
+    reason = "IDEMPOTENCY_KEY_REUSED"
+
+
+class IdempotencyInProgress(AppError):
+    """A request with the same `Idempotency-Key` is still running."""
+
+    kind = Kind.CONFLICT
+    reason = "IDEMPOTENCY_IN_PROGRESS"
+
+
+class RateLimited(AppError):
+    """The rate family's allowance of the window is spent."""
+
+    kind = Kind.LIMITED
+    reason = "RATE_LIMITED"
+
+
+class Unavailable(AppError):
+    """The service cannot serve this just now; retry later."""
+
+    kind = Kind.UNAVAILABLE
+    reason = "UNAVAILABLE"
+
+
+class Internal(AppError):
+    """A fault of ours; the message carries nothing of it."""
+
+    kind = Kind.INTERNAL
+    reason = "INTERNAL"

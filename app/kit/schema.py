@@ -1,0 +1,150 @@
+"""Base of every wire model: camelCase on the wire, unknown fields refused, and the two envelopes."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
+from pydantic.alias_generators import to_camel
+
+T = TypeVar("T")
+
+
+class Model(BaseModel):
+    """A wire model: fields in snake_case here, camelCase on the wire; an unknown field is an error that names it."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+    def to_json(self) -> bytes:
+        """Serialize to the compact one-line JSON that goes over every wire."""
+        return self.__pydantic_serializer__.to_json(self, by_alias=True)
+
+
+class FromHeader:
+    """Mark a field that travels as an HTTP header on REST and is absent from the body and from tools."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def absent(value: object) -> bool:
+    """Leave a field out of the JSON when it has no value (for `Field(default=None, exclude_if=absent)`)."""
+    return value is None
+
+
+class One(Model, Generic[T]):
+    """`{"data": …}`; its entity tag is that of what it holds."""
+
+    data: T
+
+    @property
+    def etag(self) -> str | None:
+        """The strong entity tag of the data, where it has revisions."""
+        tag: str | None = getattr(self.data, "etag", None)
+        return tag
+
+    @property
+    def final(self) -> bool:
+        """Whether the body cannot change while the tag stays: only then may a 304 be answered."""
+        return bool(getattr(self.data, "final", True))
+
+
+class Pagination(Model):
+    """Where to go on: `cursor` goes back as a parameter while `hasMore` is true."""
+
+    cursor: str | None
+    has_more: bool
+
+
+class Page(Model, Generic[T]):
+    """`{"data": […], "pagination": {…}}`; `notice` says when a limit was clamped."""
+
+    data: list[T]
+    pagination: Pagination
+    notice: Annotated[str | None, Field(default=None, exclude_if=absent)]
+
+
+def _milliseconds(value: datetime) -> int:
+    return int(value.timestamp() * 1000)
+
+
+EpochMs = Annotated[
+    datetime,
+    PlainSerializer(_milliseconds, return_type=int),
+    WithJsonSchema({"type": "integer", "format": "int64", "description": "Milliseconds since 1970-01-01 UTC."}),
+]
+
+
+def _no_bool(value: object) -> object:
+    if isinstance(value, bool):
+        msg = "must be an integer, not a boolean"
+        raise ValueError(msg)  # noqa: TRY004  pydantic turns only ValueError into a field error
+    return value
+
+
+MAX_SAFE_INTEGER = 2**53 - 1  # RFC 7493 section 2.2: what every JSON reader holds exactly
+
+Positive = Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER), BeforeValidator(_no_bool)]
+"""An integer of 1 or more; a numeric string is accepted, since some clients send all arguments as text."""
+
+
+def as_list(value: object) -> object:
+    """Read an array that arrives as JSON text, as a comma list or as one lone string (seen from real MCP clients)."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if text.startswith("["):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return [value]
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _unique(values: list[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+Tag = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
+Tags = Annotated[list[Tag], BeforeValidator(as_list), AfterValidator(_unique), Field(max_length=100)]
+"""Tags in the caller's order, duplicates dropped, each 1–100 characters without control characters."""
+
+TagFilter = Annotated[Tags, Field(description="Only items that carry all of these tags.")]
+
+
+def unstorable(value: Any) -> str | None:
+    """Name what Postgres text cannot hold in a decoded JSON value: U+0000 or a lone surrogate; None when clean."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            if "\x00" in item:
+                return "U+0000"
+            if not item.isascii() and not _encodable(item):
+                return "a lone surrogate"
+        elif isinstance(item, dict):
+            stack.extend(item.keys())
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+    return None
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

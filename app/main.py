@@ -1,0 +1,69 @@
+"""The web composition root: settings → stores → gate → edges → FastAPI. No logic."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from starlette.routing import Route
+
+from app import features
+from app.edge import fallback
+from app.edge.middleware import Envelope
+from app.edge.rest.openapi import openapi_routes
+from app.edge.rest.router import OperationRoute
+from app.features.health.service import Readiness
+from app.features.keys.credentials import ApiKeys
+from app.gate.gate import Gate
+from app.gate.limiter import Limiter
+from app.gate.policy import Plans
+from app.store import migrating, postgres, redis
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from app.settings import Settings
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Build the service of one process; its stores open when it starts and close when it stops."""
+    app = FastAPI(
+        title=settings.product_name,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lambda app: _lifespan(app, settings),
+    )
+    metadata_url = f"{settings.url}/.well-known/oauth-protected-resource/v1"
+    routes = [
+        OperationRoute(face, metadata_url=metadata_url, body_limit=settings.max_body_bytes)
+        for face in features.collect("rest", "ROUTES")
+    ]
+    raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
+    app.router.routes.extend([*routes, *raw, *openapi_routes(settings, routes)])
+    fallback.install(app)
+    app.add_middleware(Envelope, https=settings.url.startswith("https://"))
+    return app
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
+    client = redis.connect(settings.redis_url) if settings.redis_url else None
+    plans = Plans.load(settings.plans_file)
+    async with contextlib.AsyncExitStack() as stack:
+        database = await stack.enter_async_context(postgres.connected(settings))
+        if client is not None:
+            stack.push_async_callback(client.aclose)
+        keys = ApiKeys(database, plans, settings.default_plan)
+        app.state.gate = Gate(
+            database=database,
+            limiter=Limiter(client),
+            plans=plans,
+            resolvers={"api-key": keys},
+            services={},
+            secret_key=settings.secret_key.get_secret_value(),
+        )
+        app.state.readiness = Readiness(database, client, migrating.newest_revision())
+        yield

@@ -1,0 +1,59 @@
+"""The job queue is pgqueuer; a job is enqueued by the statement, in the transaction, that causes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pydantic_core
+from pgqueuer.adapters.persistence.qb import QueryQueueBuilder
+from pgqueuer.domain.settings import DBSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PAYLOAD_VERSION = 1
+_AT_ONCE = timedelta()
+SETTINGS = DBSettings(prefix="")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work for the worker: an entrypoint's name and a small JSON payload."""
+
+    entrypoint: str
+    payload: dict[str, Any]
+
+
+def encode(payload: dict[str, Any]) -> bytes:
+    """Write a payload in its versioned envelope."""
+    return pydantic_core.to_json({"v": PAYLOAD_VERSION, **payload})
+
+
+def decode(payload: bytes | None) -> dict[str, Any]:
+    """Read a payload back."""
+    value: dict[str, Any] = pydantic_core.from_json(payload or b"{}")
+    return value
+
+
+ENQUEUE = QueryQueueBuilder(settings=SETTINGS).build_enqueue_query().strip()
+"""pgqueuer's own statement; its parameters are $1 to $6, see `enqueue_args`."""
+
+
+def enqueue_with(ctes: str) -> str:
+    """Put further data-modifying CTEs before pgqueuer's statement, so that both are one message."""
+    return f"WITH {ctes},\n{ENQUEUE.removeprefix('WITH ')}"
+
+
+def enqueue_args(jobs: Sequence[Job]) -> tuple[Any, ...]:
+    """Give the six array parameters of `ENQUEUE`."""
+    nothing: list[None] = [None] * len(jobs)
+    return (
+        [0] * len(jobs),
+        [job.entrypoint for job in jobs],
+        [encode(job.payload) for job in jobs],
+        [_AT_ONCE] * len(jobs),
+        nothing,
+        nothing,
+    )

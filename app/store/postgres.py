@@ -1,0 +1,116 @@
+"""Connection pools, one per database role, and the small surface that queries see."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import asyncpg
+import pgvector.asyncpg
+import pydantic_core
+
+from app.store.tx import Tx, open_tx
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from app.settings import Settings
+
+ACQUIRE_SECONDS = 2.0
+COMMAND_SECONDS = 35.0
+"""Above the roles' `statement_timeout`, so that the server's clearer error comes first."""
+
+
+async def _prepare(connection: asyncpg.Connection[asyncpg.Record]) -> None:
+    await connection.set_type_codec(
+        "jsonb", encoder=_dump, decoder=pydantic_core.from_json, schema="pg_catalog", format="text"
+    )
+    await pgvector.asyncpg.register_vector(connection)
+
+
+def _dump(value: Any) -> str:
+    return pydantic_core.to_json(value).decode()
+
+
+async def _keep_state(_connection: Any) -> None:
+    """Replace the pool's reset query: `asyncpg` itself rolls back a transaction left open; nothing else is ever set."""
+
+
+async def open_pool(url: str, *, size: int, prepare: bool = True) -> asyncpg.Pool[asyncpg.Record]:
+    """Open a pool of at most `size` connections on a role's address."""
+    pool = await asyncpg.create_pool(
+        url.replace("postgresql+asyncpg://", "postgresql://"),
+        min_size=1,
+        max_size=size,
+        init=_prepare if prepare else None,
+        reset=_keep_state,
+        command_timeout=COMMAND_SECONDS,
+        server_settings={"application_name": "context-repo"},
+    )
+    assert pool is not None
+    return pool
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """The three roles of the service: `write` and `read` for tenants, `system` for dispatch and retention."""
+
+    write: asyncpg.Pool[asyncpg.Record]
+    read: asyncpg.Pool[asyncpg.Record]
+    system: asyncpg.Pool[asyncpg.Record]
+
+    def tx(self, workspace_id: UUID) -> AbstractAsyncContextManager[Tx]:
+        """Open a write transaction of one workspace; it commits when the block ends well."""
+        return open_tx(self.write, workspace_id)
+
+    def snapshot(self, workspace_id: UUID) -> AbstractAsyncContextManager[Tx]:
+        """Open a read-only transaction of one workspace that sees one state of the data."""
+        return open_tx(self.read, workspace_id, read_only=True)
+
+    async def hot(self, call: str, *args: Any) -> asyncpg.Record | None:
+        """Run a listed hot read: one autocommit call of a SQL function that sets its workspace itself."""
+        async with self.read.acquire(timeout=ACQUIRE_SECONDS) as connection:
+            row: asyncpg.Record | None = await connection.fetchrow(call, *args)
+            return row
+
+    async def global_row(self, sql: str, *args: Any) -> asyncpg.Record | None:
+        """Read a row of the global tables (credentials, users): no tenant is known yet."""
+        return await self.hot(sql, *args)
+
+    async def system_rows(self, sql: str, *args: Any) -> Sequence[asyncpg.Record]:
+        """Run a statement across tenants as the system role (dispatch, retention, administration)."""
+        async with self.system.acquire(timeout=ACQUIRE_SECONDS) as connection:
+            rows: list[asyncpg.Record] = await connection.fetch(sql, *args)
+            return rows
+
+    async def close(self) -> None:
+        """Close every pool, waiting shortly for running statements."""
+        for pool in (self.write, self.read, self.system):
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(pool.close(), timeout=5)
+            pool.terminate()
+
+
+async def connect(settings: Settings) -> Database:
+    """Open the three pools of a process."""
+    size = settings.pool_size
+    write, read, system = await asyncio.gather(
+        open_pool(settings.database_write_url, size=size),
+        open_pool(settings.database_read_url, size=size),
+        open_pool(settings.database_system_url, size=max(2, size // 2)),
+    )
+    return Database(write, read, system)
+
+
+@contextlib.asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[Database]:
+    """Hold the pools for a block."""
+    database = await connect(settings)
+    try:
+        yield database
+    finally:
+        await database.close()
