@@ -80,7 +80,7 @@ def run_first_key(settings: Settings) -> None:
     admin = importlib.import_module("app.admin")
     admin.create_user(settings, FIRST_EMAIL)
     key = admin.create_key(settings, FIRST_EMAIL, ALL_SCOPES, "first key")
-    print(json.dumps({"apiKey": key["apiKey"]}), flush=True)
+    sys.stdout.write(json.dumps({"apiKey": key["apiKey"]}) + "\n")
 
 
 KINDS = {"api": run_api, "worker": run_worker, "migrate": run_migrate, "first-key": run_first_key}

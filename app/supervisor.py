@@ -83,7 +83,7 @@ class Supervisor:
 
     settings: Settings
     workers: int = 1
-    announce: Callable[[Started], None] = lambda started: None
+    announce: Callable[[Started], None] = lambda _: None
     servers: embedded.EmbeddedServers | None = None
     children: list[Child] = field(default_factory=list)
     listener: socket.socket | None = None
@@ -125,7 +125,8 @@ class Supervisor:
             run = embedded.read_run_file(data_dir)
             where = f"at {run.url} (process {run.pid})" if run else "and is starting or stopping right now"
             raise SupervisorError(
-                f"The service of DATA_DIR {data_dir} is already running {where}; stop it, or set another DATA_DIR and PORT"
+                f"The service of DATA_DIR {data_dir} is already running {where}; "
+                "stop it, or set another DATA_DIR and PORT"
             ) from None
 
     def _run(self, start: Callable[[], None]) -> None:
@@ -147,7 +148,7 @@ class Supervisor:
         self._add_children("api", self.workers)  # they load their code while the servers start
         self.servers.start(should_stop=lambda: bool(self._stops))
         self.settings = self._addresses(secret)
-        self._prepare_database(secret, own_database)
+        self._prepare_database(secret, own=own_database)
         first = asyncio.run(_has_no_users(self.settings.database_url))
         self._add_children("worker", 1)
         self._release_children()
@@ -167,7 +168,7 @@ class Supervisor:
             redis = self.servers.valkey.url
         return with_addresses(self.settings, base, redis, secret)
 
-    def _prepare_database(self, secret: str, own: bool) -> None:
+    def _prepare_database(self, secret: str, *, own: bool) -> None:
         if own:
             asyncio.run(bootstrap.bootstrap_embedded(self._superuser_url, secret))
         else:
@@ -219,7 +220,7 @@ class Supervisor:
 
     # -- telling ----------------------------------------------------------------------------------------------------
 
-    def _announce(self, key: str, has_key_file: bool) -> None:
+    def _announce(self, key: str, *, has_key_file: bool) -> None:
         self.announce(Started(self.settings.url, key, has_key_file, time.monotonic() - self._begun))
 
     def _publish(self) -> None:

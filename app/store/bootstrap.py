@@ -1,4 +1,4 @@
-"""Roles, extensions and ownership that a superuser sets up once per database, and the addresses that follow from them."""
+"""Roles, extensions and ownership that a superuser sets up once per database, and the addresses that follow."""
 
 from __future__ import annotations
 

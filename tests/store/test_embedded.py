@@ -76,8 +76,10 @@ def postgres_url(servers: embedded.EmbeddedServers) -> str:
 
 
 def pids_of(servers: embedded.EmbeddedServers) -> list[int]:
-    assert servers.postgres is not None and servers.valkey is not None
-    assert servers.postgres.process is not None and servers.valkey.process is not None
+    assert servers.postgres is not None
+    assert servers.valkey is not None
+    assert servers.postgres.process is not None
+    assert servers.valkey.process is not None
     return [servers.postgres.process.pid, servers.valkey.process.pid]
 
 
@@ -86,7 +88,8 @@ def test_data_and_ports_survive_a_restart(tmp_path: Path) -> None:
         first = postgres_url(servers)
         pids = pids_of(servers)
         query(first, "CREATE TABLE kept AS SELECT 42 AS n")
-        assert servers.valkey is not None and ping(servers.valkey.url)
+        assert servers.valkey is not None
+        assert ping(servers.valkey.url)
     assert not any(is_alive(pid) for pid in pids)
     with embedded.running(tmp_path / "d") as servers:
         assert postgres_url(servers) == first
@@ -146,7 +149,10 @@ def test_two_data_dirs_run_side_by_side(tmp_path: Path) -> None:
         query(postgres_url(a), "CREATE TABLE only_in_a ()")
         with pytest.raises(asyncpg.UndefinedTableError):
             query(postgres_url(b), "SELECT 1 FROM only_in_a")
-        assert a.valkey is not None and b.valkey is not None and ping(a.valkey.url) and ping(b.valkey.url)
+        assert a.valkey is not None
+        assert b.valkey is not None
+        assert ping(a.valkey.url)
+        assert ping(b.valkey.url)
 
 
 def test_a_data_dir_has_one_holder(tmp_path: Path) -> None:
@@ -182,7 +188,8 @@ def test_a_port_lost_between_choice_and_start_is_replaced(tmp_path: Path, monkey
         monkeypatch.setattr(files, "_is_free", lambda p: next(first, None) or real(p))
         with embedded.running(tmp_path, durable=False) as servers:
             assert query(postgres_url(servers), "SELECT 1") == 1
-            assert servers.valkey is not None and ping(servers.valkey.url)
+            assert servers.valkey is not None
+            assert ping(servers.valkey.url)
 
 
 def start_holder(
@@ -291,11 +298,11 @@ def test_root_switches_to_an_account_and_copies_hidden_binaries(
 ) -> None:
     before = {path: mode(path) for path in tmp_path.parents}
     monkeypatch.setattr(account, "BINARY_CACHE", open_folder / "cache")
-    monkeypatch.setattr(account.Runner, "_reaches", lambda self, path: False)
+    monkeypatch.setattr(account.Runner, "_reaches", lambda *_: False)
     with embedded.running(tmp_path, durable=False) as servers:
         assert query(postgres_url(servers), "SELECT 1") == 1
         assert 0 not in {Path(f"/proc/{pid}").stat().st_uid for pid in pids_of(servers)}
-        executable = os.readlink(f"/proc/{pids_of(servers)[0]}/exe")
+        executable = str(Path(f"/proc/{pids_of(servers)[0]}/exe").readlink())
     assert executable.startswith(str(open_folder))
     assert {path: mode(path) for path in tmp_path.parents} == before  # no folder above was opened
 
