@@ -238,6 +238,7 @@ class Supervisor:
             superuser_url=self._superuser_url,
             database_url=self.settings.database_url,
             redis_url=self.settings.redis_url,
+            secret_check=bootstrap.secret_check(self.settings.secret_key.get_secret_value()),
             pids=pids,
         )
         if run != self._published:

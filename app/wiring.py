@@ -6,6 +6,7 @@ import asyncio
 
 from app.settings import Settings
 from app.store import bootstrap, embedded, migrating
+from app.store.embedded.files import SECRET_NAME
 
 
 class JoinError(RuntimeError):
@@ -22,7 +23,18 @@ def join(settings: Settings) -> Settings:
         )
     base = settings.database_url or (run.database_url if run else "")
     redis = settings.redis_url or (run.redis_url if run else "")
-    return with_addresses(settings, base, redis, bootstrap.load_secret(settings))
+    return with_addresses(settings, base, redis, _shared_secret(settings, run))
+
+
+def _shared_secret(settings: Settings, run: embedded.RunFile | None) -> str:
+    """Return the secret, which must be the running service's: with another one, nothing would fit together."""
+    kept = settings.data_dir.expanduser().resolve() / SECRET_NAME
+    if run is not None and not settings.secret_key.get_secret_value() and not kept.exists():
+        raise JoinError("The running service was given a SECRET_KEY; set the same SECRET_KEY for this command")
+    secret = bootstrap.load_secret(settings)
+    if run is not None and run.secret_check != bootstrap.secret_check(secret):
+        raise JoinError("The running service has another SECRET_KEY; set the same SECRET_KEY for this command")
+    return secret
 
 
 def with_addresses(settings: Settings, base_url: str, redis_url: str, secret: str) -> Settings:
@@ -64,7 +76,7 @@ def migrate(settings: Settings) -> None:
 
 
 def _migrate_running(settings: Settings, run: embedded.RunFile | None) -> None:
-    secret = bootstrap.load_secret(settings)
+    secret = _shared_secret(settings, run)
     base = settings.database_url or (run.database_url if run else "")
     urls = bootstrap.role_urls(base, secret, settings)
     if settings.database_url:

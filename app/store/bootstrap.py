@@ -54,6 +54,11 @@ def load_secret(settings: Settings) -> str:
     return read_or_create_secret(prepare_data_dir(settings.data_dir) / SECRET_NAME)
 
 
+def secret_check(secret: str) -> str:
+    """Derive a value that tells whether two processes have the same secret without showing it."""
+    return _derive(secret, "context-repo/secret-check").hex()[:16]
+
+
 def role_password(secret: str, role: str) -> str:
     """Derive the password of one role."""
     return base64.urlsafe_b64encode(_derive(secret, f"context-repo/database-role/{role}")).decode().rstrip("=")

@@ -244,6 +244,9 @@ def test_other_commands_join_the_running_service(tmp_path: Path) -> None:
         key = ctx(tmp_path, up.port, "admin", "create-key", *arguments)
         assert key.returncode == 0, key.stderr
         assert json.loads(key.stdout)["apiKey"]
+        other = ctx(tmp_path, up.port, "admin", "create-key", *arguments, SECRET_KEY="of another service")
+        assert other.returncode == 1
+        assert "same SECRET_KEY" in other.stderr
         assert ctx(tmp_path, up.port, "migrate").returncode == 0
         port = free_port()
         serve = subprocess.Popen([CTX, "serve", "--workers", "2"], env=environment(tmp_path, port))

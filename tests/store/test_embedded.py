@@ -144,6 +144,14 @@ def test_secrets_are_neither_in_arguments_nor_in_the_log(tmp_path: Path) -> None
     assert not [secret for secret in [*secrets, "hush-hush"] if secret in text]
 
 
+def test_a_shared_folder_is_no_data_dir(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(embedded.EmbeddedError, match="open to others"):
+        embedded.prepare_data_dir(tmp_path)
+    assert mode(tmp_path) == 0o755
+
+
 def test_two_data_dirs_run_side_by_side(tmp_path: Path) -> None:
     with embedded.running(tmp_path / "a", durable=False) as a, embedded.running(tmp_path / "b", durable=False) as b:
         query(postgres_url(a), "CREATE TABLE only_in_a ()")

@@ -39,6 +39,7 @@ class RunFile:
     superuser_url: str = ""
     database_url: str = ""
     redis_url: str = ""
+    secret_check: str = ""
     pids: dict[str, list[int]] = field(default_factory=dict)
 
 
@@ -46,6 +47,11 @@ def prepare_data_dir(data_dir: Path) -> Path:
     """Create DATA_DIR for its owner's eyes only and return its absolute path."""
     path = data_dir.expanduser().resolve()
     try:
+        if path.is_dir() and path.stat().st_mode & 0o077 and not _is_ours(path):
+            # Closing a folder such as /tmp or a home to everybody else would harm its other users.
+            raise EmbeddedError(
+                f"DATA_DIR {path} is open to others and holds other files; set DATA_DIR to an empty or a new folder"
+            )
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.chmod(0o700)
     except OSError as exc:
@@ -53,6 +59,11 @@ def prepare_data_dir(data_dir: Path) -> Path:
             f"DATA_DIR {path} cannot be used ({exc.strerror}); set DATA_DIR to a folder of yours"
         ) from exc
     return path
+
+
+def _is_ours(path: Path) -> bool:
+    names = {entry.name for entry in path.iterdir()}
+    return not names or not names.isdisjoint({LOCK_NAME, SECRET_NAME, PORTS_NAME, "cli.json"})
 
 
 def write_private(path: Path, text: str) -> None:
