@@ -22,8 +22,14 @@ class SampleDocument:
     question: str
 
 
-_FIRST: Final = ["Amber", "Basalt", "Cobalt", "Dusty", "Ember", "Fennel", "Granite", "Hazel", "Indigo", "Juniper", "Kestrel", "Linden", "Maple", "Nimbus", "Ochre", "Pewter", "Quartz", "Russet", "Saffron", "Tundra", "Umber", "Velvet", "Willow", "Xenon", "Yarrow", "Zephyr", "Copper", "Marble", "Silver", "Walnut"]
-_SECOND: Final = ["Anchor", "Badger", "Beacon", "Canyon", "Falcon", "Garden", "Harbour", "Heron", "Island", "Jackal", "Kettle", "Lantern", "Meadow", "Needle", "Otter", "Pebble", "Quarry", "Ridge", "Signal", "Temple", "Tower", "Valley", "Warbler", "Bridge", "Orchard", "Sparrow", "Thistle", "Lagoon", "Mill", "Comet"]
+_FIRST: Final = (
+    "Amber Basalt Cobalt Dusty Ember Fennel Granite Hazel Indigo Juniper Kestrel Linden Maple Nimbus Ochre Pewter "
+    "Quartz Russet Saffron Tundra Umber Velvet Willow Xenon Yarrow Zephyr Copper Marble Silver Walnut"
+).split()
+_SECOND: Final = (
+    "Anchor Badger Beacon Canyon Falcon Garden Harbour Heron Island Jackal Kettle Lantern Meadow Needle Otter Pebble "
+    "Quarry Ridge Signal Temple Tower Valley Warbler Bridge Orchard Sparrow Thistle Lagoon Mill Comet"
+).split()
 _PEOPLE: Final = (
     "Zoë Müller",
     "Łukasz Wójcik",
@@ -115,10 +121,10 @@ _TOPICS: Final = (
 
 def markdown_files(count: int, seed: int) -> Iterator[SampleDocument]:
     """Give `count` different documents of 0.5 to 12 kB; a longer run begins with the documents of a shorter one."""
-    names = _subjects(Random(seed))
+    names = _subjects(Random(seed))  # noqa: S311
     for number in range(count):
         # One generator per document, so that a change of one does not ripple through the rest.
-        yield _document(Random(f"{seed}/{number}"), number, _subject(names, number))
+        yield _document(Random(f"{seed}/{number}"), number, _subject(names, number))  # noqa: S311
 
 
 def _pick(random: Random, items: Sequence[T]) -> T:
