@@ -57,9 +57,11 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         if client is not None:
             stack.push_async_callback(client.aclose)
         keys = ApiKeys(database, plans, settings.default_plan)
+        limiter = Limiter(client)
+        stack.push_async_callback(limiter.aclose)
         app.state.gate = Gate(
             database=database,
-            limiter=Limiter(client),
+            limiter=limiter,
             plans=plans,
             resolvers={"api-key": keys},
             services={},

@@ -36,7 +36,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1.5, help="length of a slice, at most 2")
     parser.add_argument("--smoke", action="store_true", help="few rounds; fails only when a bar is clearly missed")
     parser.add_argument("--json", type=Path, default=Path("bench.json"))
-    parser.add_argument("--profile", type=Path, help="write cProfile statistics of the service here")
     options = parser.parse_args()
     if options.smoke:
         options.rounds, options.seconds = min(options.rounds, 3), min(options.seconds, 1.0)
@@ -156,8 +155,7 @@ def _run(stack: Stack, options: argparse.Namespace) -> int:
     cpus = sorted(os.sched_getaffinity(0))
     own, others = (cpus[0], cpus[1]) if len(cpus) > 1 else (None, None)
     key = stack.user("bench@example.com")
-    profile = {"BENCH_PROFILE": str(options.profile)} if options.profile else {}
-    app = ServerProcess(stack.settings, extra=profile, cpu=own)
+    app = ServerProcess(stack.settings, cpu=own)
     read = ServerProcess(stack.settings, "tests.bench.twins:BareRead", {twins.DSN_ENV: dsn}, own)
     write = ServerProcess(stack.settings, "tests.bench.twins:bare_write", {twins.DSN_ENV: dsn}, own)
     with contextlib.ExitStack() as processes:

@@ -29,22 +29,7 @@ def main() -> None:
         timeout_graceful_shutdown=5,
     )
     sock = socket.socket(fileno=int(os.environ[LISTEN_FD_ENV]))
-    if profile := os.environ.get("BENCH_PROFILE"):
-        _profiled(config, sock, profile)
-    else:
-        uvicorn.Server(config).run(sockets=[sock])
-
-
-def _profiled(config: uvicorn.Config, sock: socket.socket, path: str) -> None:
-    import cProfile
-
-    profiler = cProfile.Profile()
-    profiler.enable()
-    try:
-        uvicorn.Server(config).run(sockets=[sock])
-    finally:
-        profiler.disable()
-        profiler.dump_stats(path)
+    uvicorn.Server(config).run(sockets=[sock])
 
 
 if __name__ == "__main__":

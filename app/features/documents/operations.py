@@ -76,7 +76,7 @@ async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
     row = await ctx.hot(queries.GET, args.document_id)
     if row is None:
         raise DocumentNotFound
-    return One(data=Document.model_construct(**dict(row)))
+    return One(data=Document.model_validate(dict(row), by_name=True))
 
 
 @query("documents.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
