@@ -61,9 +61,11 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         embedder = MiniLM(1)
         stack.push_async_callback(embedder.close)
         keys = ApiKeys(database, plans, settings.default_plan)
+        limiter = Limiter(client)
+        stack.push_async_callback(limiter.aclose)
         app.state.gate = Gate(
             database=database,
-            limiter=Limiter(client),
+            limiter=limiter,
             plans=plans,
             resolvers={"api-key": keys},
             services={Embedder: embedder, Site: Site(settings.url, settings.product_name)},

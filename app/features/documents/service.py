@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.features.documents import queries
 from app.features.documents.errors import DocumentNotFound
-from app.features.documents.schemas import Document, Status
+from app.features.documents.schemas import Document
 from app.store.jobs import Job
 
 if TYPE_CHECKING:
@@ -32,4 +32,4 @@ async def read_document(ctx: Context, document_id: UUID) -> Document:
     row = await ctx.hot(queries.GET, document_id)
     if row is None:
         raise DocumentNotFound
-    return Document.model_construct(**(dict(row) | {"status": Status(row["status"])}))
+    return Document.model_validate(dict(row), by_name=True)
