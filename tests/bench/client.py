@@ -102,9 +102,7 @@ async def run(order: Order, connections: int) -> dict[str, Any]:
     loop = asyncio.get_running_loop()
     started = time.perf_counter()
     futures = [loop.create_future() for _ in range(connections)]
-    made = [
-        Connection(order, slot, started + order.seconds, future) for slot, future in enumerate(futures)
-    ]
+    made = [Connection(order, slot, started + order.seconds, future) for slot, future in enumerate(futures)]
     for connection in made:
         await loop.create_connection(lambda c=connection: c, "127.0.0.1", order.port)
     await asyncio.wait_for(asyncio.gather(*futures), order.seconds + 30)
