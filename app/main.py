@@ -16,10 +16,12 @@ from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
 from app.edge.rest.router import OperationRoute
 from app.features.health.service import Readiness
+from app.features.indexing.remote import Embedder, MiniLM
 from app.features.keys.credentials import ApiKeys
 from app.gate.gate import Gate
 from app.gate.limiter import Limiter
 from app.gate.policy import Plans
+from app.gate.site import Site
 from app.store import migrating, postgres, redis
 
 if TYPE_CHECKING:
@@ -59,13 +61,17 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         database = await stack.enter_async_context(postgres.connected(settings))
         if client is not None:
             stack.push_async_callback(client.aclose)
+        embedder = MiniLM(1)
+        stack.push_async_callback(embedder.close)
         keys = ApiKeys(database, plans, settings.default_plan)
+        limiter = Limiter(client)
+        stack.push_async_callback(limiter.aclose)
         app.state.gate = Gate(
             database=database,
-            limiter=Limiter(client),
+            limiter=limiter,
             plans=plans,
             resolvers={"api-key": keys},
-            services={},
+            services={Embedder: embedder, Site: Site(settings.url, settings.product_name)},
             secret_key=settings.secret_key.get_secret_value(),
         )
         app.state.readiness = Readiness(database, client, migrating.newest_revision())

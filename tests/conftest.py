@@ -1,0 +1,83 @@
+"""The fixtures: few, and nouns. Tests share their worker's database and make their own users in it."""
+
+from __future__ import annotations
+
+import asyncpg
+import pytest
+import pytest_asyncio
+
+from app.store import postgres
+from tests.support import servers as run
+from tests.support.factories import Make
+from tests.support.service import client_of, create_database, serving, settings_for, worker_number
+
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        run.begin_run()
+
+
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        run.end_run()
+
+
+@pytest.fixture(scope="session")
+def servers():
+    """Postgres and Valkey, shared by all workers of the run."""
+    return run.use_servers()
+
+
+@pytest_asyncio.fixture(scope="session")
+async def settings(servers):
+    """Settings whose addresses lead to this worker's own, migrated database."""
+    name = f"worker_{worker_number()}"
+    await create_database(servers, name)
+    return settings_for(servers, name)
+
+
+@pytest_asyncio.fixture(scope="session")
+async def database(settings):
+    """Pools of the service's three roles, of the tests' own."""
+    async with postgres.connected(settings) as pools:
+        yield pools
+
+
+@pytest_asyncio.fixture(scope="session")
+async def sql(servers, settings):
+    """A superuser's pool on the worker's database, to arrange and to look behind every policy."""
+    url = servers.superuser_url(f"worker_{worker_number()}")
+    async with asyncpg.create_pool(url, min_size=1, max_size=2) as pool:
+        yield pool
+
+
+@pytest_asyncio.fixture(scope="session")
+async def service(settings):
+    """The application, running in the tests' event loop."""
+    async with serving(settings) as app:
+        yield app
+
+
+@pytest_asyncio.fixture
+async def http(service):
+    """A client without a credential."""
+    async with client_of(service) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def make(service, database):
+    """Factories."""
+    return Make(service, database)
+
+
+@pytest_asyncio.fixture
+async def alice(make):
+    """A user with all scopes in a workspace of her own."""
+    return await make.user()
+
+
+@pytest_asyncio.fixture
+async def bob(make):
+    """Another user, in another workspace."""
+    return await make.user()

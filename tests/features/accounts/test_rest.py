@@ -1,0 +1,34 @@
+"""What a caller learns about itself."""
+
+from __future__ import annotations
+
+
+async def test_the_caller_sees_itself_and_its_rights(alice):
+    answer = await alice.client.get("/v1/user/me")
+    data = answer.json()["data"]
+    assert answer.status_code == 200
+    assert (data["id"], data["email"]) == (str(alice.id), alice.email)
+    assert data["authMethod"] == "api_key"
+    assert data["workspace"] == {"id": str(alice.workspace_id), "name": data["workspace"]["name"], "role": "owner"}
+    assert "documents.write" in data["permissions"]
+
+
+async def test_usage_counts_documents_that_are_there(alice, make):
+    kept = await make.document(alice.client)
+    gone = await make.document(alice.client)
+    await alice.client.delete(f"/v1/documents/{gone['id']}")
+    usage = (await alice.client.get("/v1/user/me")).json()["data"]["usage"]
+    assert kept["id"]
+    assert usage["documents"]["used"] == 1
+
+
+async def test_a_narrow_key_shows_its_own_permissions_with_the_implied_ones(alice, make):
+    client = make.client(await make.key(alice, scopes=("documents.write",)))
+    assert (await client.get("/v1/user/me")).json()["data"]["permissions"] == ["documents.read", "documents.write"]
+
+
+async def test_a_workspace_without_a_plan_still_answers_who_the_caller_is(alice, make):
+    await make.plan(alice, None)
+    answer = await make.client(await make.key(alice)).get("/v1/user/me")
+    assert answer.status_code == 200
+    assert answer.json()["data"]["plan"] is None
