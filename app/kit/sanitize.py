@@ -67,7 +67,7 @@ def _selects(before: str, selector: str, after: str) -> bool:
 
 def one_line(text: str, limit: int = 300) -> str:
     """Fit stored text into one line, so that a title or a name cannot pass for lines of ours."""
-    flat = " ".join(sanitize(text).split())
+    flat = sanitize(" ".join(text[: limit * 10].split()))
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
