@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.kit.errors import AppError
 from app.settings import Settings
 from app.store import bootstrap, embedded, migrating
 from app.supervised import Backoff, Child, run_step
@@ -357,4 +358,4 @@ def serve(settings: Settings, workers: int, announce: Callable[[Started], None])
 def explained_errors() -> tuple[type[Exception], ...]:
     """Name the errors whose text is meant for the operator."""
     own = (SupervisorError, JoinError, bootstrap.BootstrapError, embedded.EmbeddedError, migrating.MigrationError)
-    return (*own, subprocess.SubprocessError)
+    return (*own, AppError, subprocess.SubprocessError)
