@@ -10,6 +10,8 @@ from starlette.routing import Route
 
 from app import features
 from app.edge import fallback
+from app.edge.discovery.protected_resource import metadata_url
+from app.edge.mcp.routes import endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
 from app.edge.rest.router import OperationRoute
@@ -38,13 +40,14 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         lifespan=lambda app: _lifespan(app, settings),
     )
-    metadata_url = f"{settings.url}/.well-known/oauth-protected-resource/v1"
     routes = [
-        OperationRoute(face, metadata_url=metadata_url, body_limit=settings.max_body_bytes)
+        OperationRoute(face, metadata_url=metadata_url(settings, "/v1"), body_limit=settings.max_body_bytes)
         for face in features.collect("rest", "ROUTES")
     ]
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
-    app.router.routes.extend([*routes, *raw, *openapi_routes(settings, routes)])
+    tools, templates = features.collect("tools", "TOOLS"), features.collect("resources", "TEMPLATES")
+    app.state.mcp = endpoints(settings, surfaces(settings, routes, tools, templates))
+    app.router.routes.extend([*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes)])
     fallback.install(app)
     app.add_middleware(Envelope, https=settings.url.startswith("https://"))
     return app
@@ -72,4 +75,6 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             secret_key=settings.secret_key.get_secret_value(),
         )
         app.state.readiness = Readiness(database, client, migrating.newest_revision())
+        for endpoint in app.state.mcp:
+            await stack.enter_async_context(endpoint.running())
         yield
