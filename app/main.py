@@ -12,7 +12,7 @@ from app import features
 from app.edge import fallback
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
-from app.edge.rest.router import OperationRoute
+from app.edge.rest.router import OperationRoute, OperationsFirst
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.keys.credentials import ApiKeys
@@ -25,12 +25,25 @@ from app.store import migrating, postgres, redis
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from starlette.types import ASGIApp
+
     from app.settings import Settings
+
+
+class Service(FastAPI):
+    """FastAPI with the envelope around everything, and the operations before the framework's own layers."""
+
+    https = False
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Put the layers together when the first request comes."""
+        operations = [route for route in self.router.routes if isinstance(route, OperationRoute)]
+        return Envelope(OperationsFirst(operations, super().build_middleware_stack()), https=self.https)
 
 
 def create_app(settings: Settings) -> FastAPI:
     """Build the service of one process; its stores open when it starts and close when it stops."""
-    app = FastAPI(
+    app = Service(
         title=settings.product_name,
         openapi_url=None,
         docs_url=None,
@@ -38,6 +51,7 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         lifespan=lambda app: _lifespan(app, settings),
     )
+    app.https = settings.url.startswith("https://")
     metadata_url = f"{settings.url}/.well-known/oauth-protected-resource/v1"
     routes = [
         OperationRoute(face, metadata_url=metadata_url, body_limit=settings.max_body_bytes)
@@ -46,7 +60,6 @@ def create_app(settings: Settings) -> FastAPI:
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
     app.router.routes.extend([*routes, *raw, *openapi_routes(settings, routes)])
     fallback.install(app)
-    app.add_middleware(Envelope, https=settings.url.startswith("https://"))
     return app
 
 
