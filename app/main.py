@@ -14,7 +14,7 @@ from app.edge.discovery.protected_resource import metadata_url
 from app.edge.mcp.routes import endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
-from app.edge.rest.router import OperationRoute
+from app.edge.rest.router import OperationRoute, OperationsFirst
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.keys.credentials import ApiKeys
@@ -27,12 +27,25 @@ from app.store import migrating, postgres, redis
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from starlette.types import ASGIApp
+
     from app.settings import Settings
+
+
+class Service(FastAPI):
+    """FastAPI with the envelope around everything, and the operations before the framework's own layers."""
+
+    https = False
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Put the layers together when the first request comes."""
+        operations = [route for route in self.router.routes if isinstance(route, OperationRoute)]
+        return Envelope(OperationsFirst(operations, super().build_middleware_stack()), https=self.https)
 
 
 def create_app(settings: Settings) -> FastAPI:
     """Build the service of one process; its stores open when it starts and close when it stops."""
-    app = FastAPI(
+    app = Service(
         title=settings.product_name,
         openapi_url=None,
         docs_url=None,
@@ -40,6 +53,7 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         lifespan=lambda app: _lifespan(app, settings),
     )
+    app.https = settings.url.startswith("https://")
     routes = [
         OperationRoute(face, metadata_url=metadata_url(settings, "/v1"), body_limit=settings.max_body_bytes)
         for face in features.collect("rest", "ROUTES")
@@ -49,7 +63,6 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.mcp = endpoints(settings, surfaces(settings, routes, tools, templates))
     app.router.routes.extend([*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes)])
     fallback.install(app)
-    app.add_middleware(Envelope, https=settings.url.startswith("https://"))
     return app
 
 

@@ -105,7 +105,7 @@ class Gate:
         rate = await self._limiter.spend(str(principal.user_id), operation.rate, limits[operation.rate])
         if not rate.allowed:
             msg = f"Too many {operation.rate} requests; retry after {rate.reset_seconds} s."
-            raise RateLimited(msg, retry_after=rate.reset_seconds, details={"limit": rate.limit})
+            raise RateLimited(msg, limit=rate.limit, retry_after=rate.reset_seconds)
         if operation.feature and plan and operation.feature not in plan.features:
             names = self.plans.with_feature(operation.feature)
             msg = f"The plan {plan.name} lacks this feature; plans that have it: {', '.join(names)}."

@@ -163,6 +163,10 @@ class RateLimited(AppError):
     kind = Kind.LIMITED
     reason = "RATE_LIMITED"
 
+    def __init__(self, message: str, *, limit: int, retry_after: int) -> None:
+        super().__init__(message, details={"limit": limit}, retry_after=retry_after)
+        self.limit = limit
+
 
 class Unavailable(AppError):
     """The service cannot serve this just now; retry later."""

@@ -104,7 +104,7 @@ class Line:
                 return self._wire
             options = self._pool.connection_kwargs | {"socket_timeout": None}
             connection = self._pool.connection_class(**options)
-            await connection.connect()
+            await connection.connect()  # type: ignore[no-untyped-call]
             self._wire = _Wire(connection)
             return self._wire
 

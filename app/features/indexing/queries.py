@@ -175,6 +175,7 @@ SELECT text_digest, min(CASE WHEN c.level = 'document'
    AND NOT EXISTS (SELECT FROM vectors v
                     WHERE v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = $3 AND v.model = $4)
  GROUP BY text_digest
+ ORDER BY min(d.last_changed_at), text_digest
  LIMIT $5
 """
 
