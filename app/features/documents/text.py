@@ -73,7 +73,7 @@ def versions(result: Page[Version], args: ListVersions) -> str:
     lines = [f"Found {count} version{'' if count == 1 else 's'}{':' if count else '.'}"]
     for index, item in enumerate(result.data):
         latest = " (Latest Snapshot)" if index == 0 and args.cursor is None else ""
-        lines.append(f"- **Version {item.version}**{latest}: {one_line(item.title or '')}")
+        lines.append(f"- **Version {item.version}**{latest}: {one_line(item.title or 'title not kept')}")
         lines.append(f"  Version ID: {item.id} | Revision: {item.revision}")
         lines.append(f"  By: {one_line(item.user_name, 100)} | {_time(item.created_at)}")
         if item.change_log:
