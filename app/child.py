@@ -9,6 +9,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
+from app import logs
 from app.process import LISTEN_FD_ENV, report_ready, watch_parent
 from app.settings import Settings
 
@@ -80,16 +81,27 @@ def run_first_key(settings: Settings) -> None:
     admin = importlib.import_module("app.admin")
     admin.create_user(settings, FIRST_EMAIL)
     key = admin.create_key(settings, FIRST_EMAIL, ALL_SCOPES, "first key")
-    print(json.dumps({"apiKey": key["apiKey"]}), flush=True)
+    sys.stdout.write(json.dumps({"apiKey": key["apiKey"]}) + "\n")
 
 
 KINDS = {"api": run_api, "worker": run_worker, "migrate": run_migrate, "first-key": run_first_key}
+# Loaded while the supervisor still prepares the database.
+PRELOADED = {"api": ("uvicorn", "app.main"), "worker": ("app.worker",)}
 
 
 def main() -> None:
-    """Run the part of the service that the first argument names."""
+    """Run the part of the service that the first argument names, once the supervisor has sent its settings."""
+    kind = sys.argv[1]
     watch_parent()
-    KINDS[sys.argv[1]](Settings())
+    for module in PRELOADED.get(kind, ()):
+        importlib.import_module(module)
+    sent = sys.stdin.buffer.read()
+    if not sent:  # the supervisor gave up
+        return
+    os.environ.update(json.loads(sent))
+    settings = Settings()
+    logs.configure(settings.log_level)
+    KINDS[kind](settings)
 
 
 if __name__ == "__main__":

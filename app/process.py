@@ -1,4 +1,4 @@
-"""Children that never outlive their parent: death signals on Linux, a watch thread everywhere, readiness over a pipe."""
+"""Children that never outlive their parent: death signals on Linux, a watch thread everywhere."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 PARENT_ENV = "CTX_PARENT_PID"
 READY_FD_ENV = "CTX_READY_FD"
@@ -80,8 +81,7 @@ def is_alive(pid: int) -> bool:
 
 def _is_zombie(pid: int) -> bool:
     try:
-        with open(f"/proc/{pid}/stat", encoding="latin-1") as stat:
-            return stat.read().rpartition(")")[2].split()[0] == "Z"
+        return Path(f"/proc/{pid}/stat").read_text(encoding="latin-1").rpartition(")")[2].split()[0] == "Z"
     except (OSError, IndexError):
         return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -54,14 +55,14 @@ def _command(kind: str) -> list[str]:
 class Child:
     """A process of the service that is started again when it ends."""
 
-    def __init__(self, kind: str, environment: Mapping[str, str], listen_fd: int | None = None) -> None:
+    def __init__(self, kind: str, listen_fd: int | None = None) -> None:
         self.kind = kind
+        self.ready = False
         self.ready_fd: int | None = None
-        self._environment = environment
+        self._settings: Mapping[str, str] | None = None
         self._listen_fd = listen_fd
         self._process: subprocess.Popen[bytes] | None = None
         self._backoff = Backoff()
-        self.ready = False
 
     @property
     def pid(self) -> int:
@@ -79,17 +80,20 @@ class Child:
         return self._process.poll() if self._process is not None else None
 
     def start(self) -> None:
-        """Start the process with its own session, so that a terminal's Ctrl-C reaches the supervisor only."""
+        """Start the process; it loads its code and waits for its settings.
+
+        It gets a session of its own, so that a terminal's Ctrl-C reaches the supervisor only.
+        """
         self._close_ready()
         self.ready_fd, write = os.pipe()
         fds = [write, *([] if self._listen_fd is None else [self._listen_fd])]
-        environment = dict(self._environment) | {PARENT_ENV: str(os.getpid()), READY_FD_ENV: str(write)}
+        environment = dict(os.environ) | {PARENT_ENV: str(os.getpid()), READY_FD_ENV: str(write)}
         if self._listen_fd is not None:
             environment[LISTEN_FD_ENV] = str(self._listen_fd)
         try:
             self._process = subprocess.Popen(
                 _command(self.kind),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 env=environment,
                 pass_fds=fds,
                 start_new_session=True,
@@ -98,6 +102,14 @@ class Child:
         finally:
             os.close(write)
         self._backoff.started()
+        if self._settings is not None:
+            _send(self._process, self._settings)
+
+    def release(self, settings: Mapping[str, str]) -> None:
+        """Let the process begin its work, with these variables added to its environment now and after restarts."""
+        self._settings = settings
+        if self._process is not None:
+            _send(self._process, settings)
 
     def check_ready(self) -> None:
         """Note whether the process has reported that it serves, without blocking."""
@@ -136,7 +148,15 @@ class Child:
             self.ready_fd = None
 
 
-def run_step(kind: str, environment: Mapping[str, str], should_stop: Callable[[], bool]) -> tuple[int, str]:
+def _send(process: subprocess.Popen[bytes], settings: Mapping[str, str]) -> None:
+    """Hand over settings through a pipe: they hold secrets, and arguments are visible to every user."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it has ended already, which the caller sees by its exit code
+        process.stdin.write(json.dumps(dict(settings)).encode())
+        process.stdin.close()
+
+
+def run_step(kind: str, settings: Mapping[str, str], should_stop: Callable[[], bool]) -> tuple[int, str]:
     """Run a part of the start in a process of its own and return exit code and output.
 
     The supervisor itself stays small and free of threads, which forking would not survive.
@@ -144,12 +164,13 @@ def run_step(kind: str, environment: Mapping[str, str], should_stop: Callable[[]
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             _command(kind),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=output,
-            env=dict(environment) | {PARENT_ENV: str(os.getpid())},
+            env=dict(os.environ) | {PARENT_ENV: str(os.getpid())},
             start_new_session=True,
             preexec_fn=die_with(os.getpid(), signal.SIGTERM),  # noqa: PLW1509  (no threads here)
         )
+        _send(process, settings)
         while process.poll() is None:
             if should_stop():
                 stop_process(process, signal.SIGTERM, seconds=10)

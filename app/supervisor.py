@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.kit.errors import AppError
 from app.settings import Settings
 from app.store import bootstrap, embedded, migrating
 from app.supervised import Backoff, Child, run_step
@@ -25,6 +26,7 @@ log = logging.getLogger("app.supervisor")
 
 CLI_NAME = "cli.json"
 API_START_SECONDS = 120.0
+PREDECESSOR_SECONDS = 5.0
 
 
 class SupervisorError(RuntimeError):
@@ -64,13 +66,25 @@ def listen(host: str, port: int) -> socket.socket:
     return sock
 
 
+def _listen_after(data_dir: Path, settings: Settings) -> socket.socket:
+    """Take the port, and give the processes of a killed predecessor (its run file is still there) time to free it."""
+    deadline = time.monotonic() + (PREDECESSOR_SECONDS if embedded.has_stale_run_file(data_dir) else 0.0)
+    while True:
+        try:
+            return listen(settings.host, settings.port)
+        except SupervisorError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.1)
+
+
 @dataclass
 class Supervisor:
     """One running service: its servers, its processes, and the signals that stop it."""
 
     settings: Settings
     workers: int = 1
-    announce: Callable[[Started], None] = lambda started: None
+    announce: Callable[[Started], None] = lambda _: None
     servers: embedded.EmbeddedServers | None = None
     children: list[Child] = field(default_factory=list)
     listener: socket.socket | None = None
@@ -89,7 +103,7 @@ class Supervisor:
         lock = embedded.DataDirLock(data_dir)
         self._lock_or_explain(lock, data_dir)
         try:
-            self.listener = listen(self.settings.host, self.settings.port)
+            self.listener = _listen_after(data_dir, self.settings)
             self._run(lambda: self._start_all(data_dir))
         finally:
             if self.listener is not None:
@@ -112,7 +126,8 @@ class Supervisor:
             run = embedded.read_run_file(data_dir)
             where = f"at {run.url} (process {run.pid})" if run else "and is starting or stopping right now"
             raise SupervisorError(
-                f"The service of DATA_DIR {data_dir} is already running {where}; stop it, or set another DATA_DIR and PORT"
+                f"The service of DATA_DIR {data_dir} is already running {where}; "
+                "stop it, or set another DATA_DIR and PORT"
             ) from None
 
     def _run(self, start: Callable[[], None]) -> None:
@@ -131,15 +146,18 @@ class Supervisor:
         secret = bootstrap.load_secret(given)
         own_database, own_redis = not given.database_url, not given.redis_url
         self.servers = embedded.EmbeddedServers(data_dir, postgres=own_database, valkey=own_redis)
+        self._add_children("api", self.workers)  # they load their code while the servers start
         self.servers.start(should_stop=lambda: bool(self._stops))
         self.settings = self._addresses(secret)
-        self._prepare_database(secret, own_database)
+        self._prepare_database(secret, own=own_database)
         first = asyncio.run(_has_no_users(self.settings.database_url))
-        self._add_children(with_worker=True)
-        key = self._first_key() if first else ""  # while the API is loading
+        self._release_children("api")
+        key = self._first_key() if first else ""  # while the API starts
         self._await_api()
-        self._publish()
+        self._add_children("worker", 1)  # only now: its models would take the processor from the API's start
+        self._release_children("worker")
         self._write_cli_file(data_dir, key)
+        self._publish()
         self._announce(key, has_key_file=(data_dir / CLI_NAME).exists())
 
     def _addresses(self, secret: str) -> Settings:
@@ -152,7 +170,7 @@ class Supervisor:
             redis = self.servers.valkey.url
         return with_addresses(self.settings, base, redis, secret)
 
-    def _prepare_database(self, secret: str, own: bool) -> None:
+    def _prepare_database(self, secret: str, *, own: bool) -> None:
         if own:
             asyncio.run(bootstrap.bootstrap_embedded(self._superuser_url, secret))
         else:
@@ -174,19 +192,22 @@ class Supervisor:
         return output
 
     def _start_api_alone(self) -> None:
-        self._add_children(with_worker=False)
+        self._add_children("api", self.workers)
+        self._release_children("api")
         self._await_api()
         self._announce("", has_key_file=True)
 
-    def _add_children(self, with_worker: bool) -> None:
-        assert self.listener is not None
-        environment = child_environment(self.settings)
-        fd = self.listener.fileno()
-        self.children = [Child("api", environment, fd) for _ in range(self.workers)]
-        if with_worker:
-            self.children.append(Child("worker", environment))
-        for child in self.children:
+    def _add_children(self, kind: str, count: int) -> None:
+        fd = self.listener.fileno() if self.listener is not None and kind == "api" else None
+        added = [Child(kind, fd) for _ in range(count)]
+        self.children += added
+        for child in added:
             child.start()
+
+    def _release_children(self, kind: str) -> None:
+        for child in self.children:
+            if child.kind == kind:
+                child.release(child_environment(self.settings))
 
     def _await_api(self) -> None:
         deadline = time.monotonic() + API_START_SECONDS
@@ -202,7 +223,7 @@ class Supervisor:
 
     # -- telling ----------------------------------------------------------------------------------------------------
 
-    def _announce(self, key: str, has_key_file: bool) -> None:
+    def _announce(self, key: str, *, has_key_file: bool) -> None:
         self.announce(Started(self.settings.url, key, has_key_file, time.monotonic() - self._begun))
 
     def _publish(self) -> None:
@@ -220,6 +241,7 @@ class Supervisor:
             superuser_url=self._superuser_url,
             database_url=self.settings.database_url,
             redis_url=self.settings.redis_url,
+            secret_check=bootstrap.secret_check(self.settings.secret_key.get_secret_value()),
             pids=pids,
         )
         if run != self._published:
@@ -338,4 +360,4 @@ def serve(settings: Settings, workers: int, announce: Callable[[Started], None])
 def explained_errors() -> tuple[type[Exception], ...]:
     """Name the errors whose text is meant for the operator."""
     own = (SupervisorError, JoinError, bootstrap.BootstrapError, embedded.EmbeddedError, migrating.MigrationError)
-    return (*own, subprocess.SubprocessError)
+    return (*own, AppError, subprocess.SubprocessError)

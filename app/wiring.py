@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 
 from app.settings import Settings
 from app.store import bootstrap, embedded, migrating
+from app.store.embedded.files import SECRET_NAME
 
 
 class JoinError(RuntimeError):
@@ -23,7 +23,18 @@ def join(settings: Settings) -> Settings:
         )
     base = settings.database_url or (run.database_url if run else "")
     redis = settings.redis_url or (run.redis_url if run else "")
-    return with_addresses(settings, base, redis, bootstrap.load_secret(settings))
+    return with_addresses(settings, base, redis, _shared_secret(settings, run))
+
+
+def _shared_secret(settings: Settings, run: embedded.RunFile | None) -> str:
+    """Return the secret, which must be the running service's: with another one, nothing would fit together."""
+    kept = settings.data_dir.expanduser().resolve() / SECRET_NAME
+    if run is not None and not settings.secret_key.get_secret_value() and not kept.exists():
+        raise JoinError("The running service was given a SECRET_KEY; set the same SECRET_KEY for this command")
+    secret = bootstrap.load_secret(settings)
+    if run is not None and run.secret_check != bootstrap.secret_check(secret):
+        raise JoinError("The running service has another SECRET_KEY; set the same SECRET_KEY for this command")
+    return secret
 
 
 def with_addresses(settings: Settings, base_url: str, redis_url: str, secret: str) -> Settings:
@@ -44,11 +55,11 @@ def with_addresses(settings: Settings, base_url: str, redis_url: str, secret: st
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
-    """Write the settings that were filled in as environment variables: arguments are visible to every user."""
+    """Write the settings that were filled in as the environment variables they would have been read from."""
     names = ["host", "port", "data_dir", "database_url", "database_write_url", "database_read_url"]
     names += ["database_system_url", "database_direct_url", "redis_url"]
     values = {name.upper(): str(getattr(settings, name)) for name in names}
-    return dict(os.environ) | values | {"SECRET_KEY": settings.secret_key.get_secret_value()}
+    return values | {"SECRET_KEY": settings.secret_key.get_secret_value()}
 
 
 def migrate(settings: Settings) -> None:
@@ -65,7 +76,7 @@ def migrate(settings: Settings) -> None:
 
 
 def _migrate_running(settings: Settings, run: embedded.RunFile | None) -> None:
-    secret = bootstrap.load_secret(settings)
+    secret = _shared_secret(settings, run)
     base = settings.database_url or (run.database_url if run else "")
     urls = bootstrap.role_urls(base, secret, settings)
     if settings.database_url:

@@ -1,14 +1,82 @@
-"""The worker's composition root: the job queue and the index of every workspace."""
+"""The worker's composition root: the job queue, sweeps, and the services that jobs use."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import contextlib
+import logging
+import signal
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+from pgqueuer import PgQueuer
+
+from app import features
+from app.features.indexing.remote import Embedder, MiniLM
+from app.store import jobs, postgres
+from app.store.bootstrap import plain_url
 
 if TYPE_CHECKING:
+    from pgqueuer.domain.models import Job
+
     from app.settings import Settings
+    from app.store.jobs import Handler, Work
+
+log = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 15.0
+CONCURRENT_JOBS = 4
+_HEARTBEAT = timedelta(seconds=10)
 
 
-def run(settings: Settings) -> None:  # noqa: ARG001  filled in with the first job
-    """Work until the process is told to stop."""
-    asyncio.run(asyncio.Event().wait())
+def run(settings: Settings) -> None:
+    """Work until the process is told to stop; a job that is cut off is found again by a sweep."""
+    asyncio.run(_main(settings))
+
+
+async def _main(settings: Settings) -> None:
+    embedder = MiniLM(settings.embed_threads)
+    connection = await asyncpg.connect(plain_url(settings.database_direct_url or settings.database_system_url))
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(connection.close)
+        database = await stack.enter_async_context(postgres.connected(settings))
+        stack.push_async_callback(embedder.close)
+        work = jobs.Work(database, {Embedder: embedder})
+        queue = PgQueuer.from_asyncpg_connection(connection)
+        for handler in features.collect("jobs", "JOBS"):
+            _register(queue, work, handler)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, queue.shutdown.set)
+        sweeps = asyncio.create_task(_sweep(work, queue.shutdown))
+        await queue.run(
+            dequeue_timeout=timedelta(seconds=5),
+            max_concurrent_tasks=CONCURRENT_JOBS,
+            batch_size=CONCURRENT_JOBS // 2,
+            heartbeat_timeout=_HEARTBEAT,
+        )
+        sweeps.cancel()
+        await asyncio.gather(sweeps, return_exceptions=True)
+
+
+def _register(queue: PgQueuer, work: Work, handler: Handler) -> None:
+    async def execute(job: Job) -> None:
+        try:
+            await handler.function(work, jobs.decode(job.payload))
+        except Exception:
+            log.exception("the job %s failed; a sweep will find what it left undone", handler.entrypoint)
+
+    queue.entrypoint(handler.entrypoint)(execute)
+
+
+async def _sweep(work: Work, shutdown: asyncio.Event) -> None:
+    sweeps: list[Any] = list(features.collect("jobs", "SWEEPS"))
+    while not shutdown.is_set():
+        for sweep in sweeps:
+            try:
+                await sweep(work)
+            except Exception:
+                log.exception("a sweep failed; the next one comes in %s s", SWEEP_SECONDS)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(shutdown.wait(), SWEEP_SECONDS)

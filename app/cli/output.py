@@ -13,13 +13,20 @@ class StartedLike(Protocol):
     """What the supervisor reports when the service answers."""
 
     @property
-    def url(self) -> str: ...
+    def url(self) -> str:
+        """Base address."""
+
     @property
-    def api_key(self) -> str: ...
+    def api_key(self) -> str:
+        """First key, on a first start only."""
+
     @property
-    def has_key_file(self) -> bool: ...
+    def has_key_file(self) -> bool:
+        """Whether the command line has a key already."""
+
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """How long the start took."""
 
 
 def say(text: str = "", style: str | None = None) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from redis.exceptions import NoScriptError, RedisError
 
+from app.store.redis import Line
+
 if TYPE_CHECKING:
     import redis.asyncio as redis
 
@@ -54,7 +56,7 @@ class Limiter:
     """Counts calls of a subject in a family; `redis=None` counts in this process only."""
 
     def __init__(self, client: redis.Redis | None) -> None:
-        self._redis = client
+        self._line = Line(client) if client is not None else None
         self._sha = ""
         self._away_until = 0.0
         self._local: dict[str, deque[float]] = {}
@@ -62,7 +64,7 @@ class Limiter:
     async def spend(self, subject: str, family: Rate, limit: Limit) -> RateState:
         """Count one call of a subject, all of whose keys share one Redis hash slot."""
         key = f"rate:{{{subject}}}:{family.value}"
-        if self._redis is not None and time.monotonic() >= self._away_until:
+        if self._line is not None and time.monotonic() >= self._away_until:
             try:
                 allowed, remaining, wait = await self._ask(key, limit)
                 return RateState(bool(allowed), limit.count, int(remaining), -(-int(wait) // _MICROSECONDS))
@@ -71,17 +73,22 @@ class Limiter:
                 log.warning("Redis is away (%s); limits are counted in this process", type(error).__name__)
         return self._spend_locally(key, limit)
 
+    async def aclose(self) -> None:
+        """Close the connection to Redis."""
+        if self._line is not None:
+            await self._line.aclose()
+
     async def _ask(self, key: str, limit: Limit) -> list[int]:
-        assert self._redis is not None
-        arguments = (key, str(limit.count), str(limit.seconds), secrets.token_hex(4))
+        assert self._line is not None
+        arguments = (1, key, limit.count, limit.seconds, secrets.token_hex(4))
         try:
             if self._sha:
-                answer: list[int] = await self._redis.evalsha(self._sha, 1, *arguments)
+                answer: list[int] = await self._line.call("EVALSHA", self._sha, *arguments)
                 return answer
         except NoScriptError:
             pass  # Redis was restarted or flushed: load the script again
-        self._sha = await self._redis.script_load(_SCRIPT)
-        again: list[int] = await self._redis.evalsha(self._sha, 1, *arguments)
+        self._sha = await self._line.call("SCRIPT LOAD", _SCRIPT)
+        again: list[int] = await self._line.call("EVALSHA", self._sha, *arguments)
         return again
 
     def _spend_locally(self, key: str, limit: Limit) -> RateState:

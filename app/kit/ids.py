@@ -25,14 +25,17 @@ def new_id() -> UUID:
 NO_ID = UUID(int=0)
 
 
+def parse_id(text: str) -> UUID | None:
+    """Read an id; None when the text is none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
 def _any_id(value: object) -> object:
     """Read an id; a text that is no UUID names nothing, so it becomes the id that nothing has (answer: 404)."""
-    if isinstance(value, str):
-        try:
-            return UUID(value)
-        except ValueError:
-            return NO_ID
-    return value
+    return (parse_id(value) or NO_ID) if isinstance(value, str) else value
 
 
 Id = Annotated[UUID, BeforeValidator(_any_id), WithJsonSchema({"type": "string"})]

@@ -1,4 +1,4 @@
-"""Roles, extensions and ownership that a superuser sets up once per database, and the addresses that follow from them."""
+"""Roles, extensions and ownership that a superuser sets up once per database, and the addresses that follow."""
 
 from __future__ import annotations
 
@@ -52,6 +52,11 @@ def load_secret(settings: Settings) -> str:
             "Set SECRET_KEY to a long random value (for example from `openssl rand -base64 32`) and keep it"
         )
     return read_or_create_secret(prepare_data_dir(settings.data_dir) / SECRET_NAME)
+
+
+def secret_check(secret: str) -> str:
+    """Derive a value that tells whether two processes have the same secret without showing it."""
+    return _derive(secret, "context-repo/secret-check").hex()[:16]
 
 
 def role_password(secret: str, role: str) -> str:

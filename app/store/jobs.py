@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pydantic_core
 from pgqueuer.adapters.persistence.qb import QueryQueueBuilder
 from pgqueuer.domain.settings import DBSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
+    import asyncpg
+
+    from app.store.postgres import Database
+
+S = TypeVar("S")
 PAYLOAD_VERSION = 1
 _AT_ONCE = timedelta()
 SETTINGS = DBSettings(prefix="")
@@ -57,3 +62,31 @@ def enqueue_args(jobs: Sequence[Job]) -> tuple[Any, ...]:
         nothing,
         nothing,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a job may use: the database of its worker and the services that the composition root built."""
+
+    database: Database
+    services: dict[type, Any]
+
+    def get(self, service: type[S]) -> S:
+        """Give the service of a type."""
+        found: S = self.services[service]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """A job's name and the function that does it; jobs may run twice and must bear it."""
+
+    entrypoint: str
+    function: Callable[[Work, dict[str, Any]], Awaitable[None]]
+
+
+async def enqueue(pool: asyncpg.Pool[asyncpg.Record], jobs: Sequence[Job]) -> None:
+    """Enqueue jobs outside any transaction of a caller."""
+    if jobs:
+        async with pool.acquire() as connection:
+            await connection.fetch(ENQUEUE, *enqueue_args(jobs))

@@ -1,9 +1,16 @@
-"""The Redis client; nothing in Redis is needed for correctness."""
+"""The Redis client, and one shared line for short calls; nothing in Redis is needed for correctness."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections import deque
+from typing import Any
+
 import redis.asyncio as redis
+from redis.asyncio.connection import AbstractConnection
 from redis.backoff import NoBackoff
+from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
 
 TIMEOUT_SECONDS = 0.25
@@ -20,3 +27,90 @@ def connect(url: str) -> redis.Redis:
         max_connections=32,
     )
     return client
+
+
+class _Wire:
+    """An open connection and the calls that wait on it, oldest first."""
+
+    def __init__(self, connection: AbstractConnection) -> None:
+        self.connection = connection
+        self.waiting: deque[asyncio.Future[Any]] = deque()
+        self.reader = asyncio.create_task(self._read(), name="redis-line")
+
+    @property
+    def sound(self) -> bool:
+        """Whether a command that is sent now can be answered."""
+        return not self.reader.done() and self.connection.is_connected
+
+    async def _read(self) -> None:
+        try:
+            while True:
+                try:
+                    answer, error = await self.connection.read_response(disconnect_on_error=False), None
+                except ResponseError as refused:
+                    answer, error = None, refused
+                if (reply := self.waiting.popleft()).done():
+                    continue  # its caller has gone
+                if error is None:
+                    reply.set_result(answer)
+                else:
+                    reply.set_exception(error)
+        except (RedisError, OSError, EOFError) as error:
+            self._fail(error)
+        finally:
+            self._fail(redis.ConnectionError("the connection was closed"))
+            await self.connection.disconnect(nowait=True)
+
+    def _fail(self, error: Exception) -> None:
+        while self.waiting:
+            if not (reply := self.waiting.popleft()).done():
+                reply.set_exception(error)
+
+
+class Line:
+    """One connection that all callers share: commands go out as they come, replies return in the same order.
+
+    The client's pool lends every call a connection and guards each read and write with a timer of its own; for calls
+    this short that costs several times the call. A line that broke, or was silent for too long, is opened anew.
+    """
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._pool = client.connection_pool
+        self._wire: _Wire | None = None
+        self._opening = asyncio.Lock()
+
+    async def call(self, *command: str | bytes | int) -> Any:
+        """Send a command and wait for its reply.
+
+        Raises:
+            RedisError, OSError: the server is away or silent, or refuses the command.
+        """
+        wire = self._wire
+        if wire is None or not wire.sound:
+            wire = await self._open()
+        loop = asyncio.get_running_loop()
+        reply: asyncio.Future[Any] = loop.create_future()
+        wire.waiting.append(reply)
+        timer = loop.call_later(TIMEOUT_SECONDS, wire.reader.cancel)
+        try:
+            await wire.connection.send_packed_command(wire.connection.pack_command(*command), check_health=False)
+            return await reply
+        finally:
+            timer.cancel()
+
+    async def _open(self) -> _Wire:
+        async with self._opening:
+            if self._wire is not None and self._wire.sound:
+                return self._wire
+            options = self._pool.connection_kwargs | {"socket_timeout": None}
+            connection = self._pool.connection_class(**options)
+            await connection.connect()  # type: ignore[no-untyped-call]
+            self._wire = _Wire(connection)
+            return self._wire
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        if self._wire is not None:
+            self._wire.reader.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._wire.reader

@@ -100,6 +100,7 @@ CREATE TABLE documents (
   status text NOT NULL DEFAULT 'pending',
   status_reason text,
   indexed_revision int NOT NULL DEFAULT 0,
+  chunked_revision int NOT NULL DEFAULT 0,
   index_attempts int NOT NULL DEFAULT 0,
   index_claimed_until timestamptz,
   created_by uuid NOT NULL,
@@ -115,7 +116,7 @@ CREATE TABLE documents (
 CREATE INDEX documents_workspace_id_created_at_id_idx ON documents (workspace_id, created_at DESC, id DESC)
   WHERE deleted_at IS NULL;
 CREATE INDEX documents_unindexed_idx ON documents (workspace_id, last_changed_at)
-  WHERE (deleted_at IS NULL AND indexed_revision < revision) OR (deleted_at IS NOT NULL AND indexed_revision > 0);
+  WHERE (deleted_at IS NULL AND indexed_revision < revision) OR (deleted_at IS NOT NULL AND chunked_revision > 0);
 CREATE INDEX documents_workspace_id_content_digest_idx ON documents (workspace_id, content_digest);
 CREATE UNIQUE INDEX documents_workspace_id_project_id_slug_key ON documents (workspace_id, project_id, slug)
   WHERE deleted_at IS NULL AND slug IS NOT NULL;
@@ -167,6 +168,7 @@ CREATE TABLE chunks (
   parent_id uuid,
   section_path text[] NOT NULL,
   heading text,
+  header text NOT NULL,
   content text NOT NULL,
   start_index int NOT NULL,
   end_index int NOT NULL,

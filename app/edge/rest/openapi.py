@@ -78,9 +78,7 @@ def openapi_routes(settings: Settings, routes: Sequence[OperationRoute]) -> list
 
 def as_yaml(value: dict[str, Any]) -> bytes:
     """Write a document as YAML, in its own order."""
-    text: str = yaml.safe_dump(  # type: ignore[no-untyped-call]
-        value, sort_keys=False, allow_unicode=True, width=120
-    )
+    text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=120)
     return text.encode()
 
 

@@ -87,7 +87,7 @@ DECLARE
 BEGIN
   SELECT * INTO d FROM documents AS x
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL
-     FOR UPDATE;
+     FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'absent', NULL::text, NULL::int, NULL::int, NULL::text, NULL::timestamptz, v_missing;
     RETURN;
@@ -165,7 +165,7 @@ DECLARE
 BEGIN
   SELECT * INTO d FROM documents AS x
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL
-     FOR UPDATE;
+     FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'absent', NULL::int, NULL::text;
     RETURN;

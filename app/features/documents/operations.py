@@ -27,22 +27,19 @@ from app.features.documents.schemas import (
     Status,
     Version,
 )
+from app.features.documents.service import index_job, read_document
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
 from app.kit.errors import PreconditionConflict
 from app.kit.ids import new_id
 from app.kit.schema import One, Page, Pagination
-from app.store.jobs import Job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
     import asyncpg
-
-INDEX = "index_workspace"
-"""The job that brings a workspace's search index up to date."""
 
 
 @command("documents.create", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API)
@@ -73,11 +70,7 @@ async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
 @query("documents.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
 async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
     """Read a document with its content, its `revision` and its entity tag, which the next write may name."""
-    row = await ctx.hot(queries.GET, args.document_id)
-    if row is None:
-        raise DocumentNotFound
-    # Not validated again: the row is ours, and this is the hottest read.
-    return One(data=Document.model_construct(**dict(row) | {"status": Status(row["status"])}))
+    return One(data=await read_document(ctx, args.document_id))
 
 
 @query("documents.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
@@ -185,7 +178,7 @@ def _warnings(missing: list[str]) -> list[Notice]:
 
 def _changed(ctx: Context, topic: str, document_id: UUID, revision: int) -> None:
     ctx.emit(topic, document_id, revision)
-    ctx.enqueue(Job(INDEX, {"workspace": str(ctx.workspace_id)}))
+    ctx.enqueue(index_job(ctx.workspace_id))
 
 
 def _clamped(limit: int) -> tuple[int, str | None]:

@@ -13,6 +13,7 @@ from app.store.embedded.files import (
     DataDirLock,
     EmbeddedError,
     RunFile,
+    has_stale_run_file,
     prepare_data_dir,
     read_or_create_secret,
     read_run_file,
@@ -30,6 +31,7 @@ __all__ = [
     "EmbeddedServers",
     "RunFile",
     "StartInterruptedError",
+    "has_stale_run_file",
     "prepare_data_dir",
     "read_or_create_secret",
     "read_run_file",
@@ -55,7 +57,7 @@ class EmbeddedServers:
 
     def __init__(self, data_dir: Path, *, postgres: bool = True, valkey: bool = True, durable: bool = True) -> None:
         runner = Runner(find_account())
-        self.postgres = EmbeddedPostgres(data_dir, runner, durable) if postgres else None
+        self.postgres = EmbeddedPostgres(data_dir, runner, durable=durable) if postgres else None
         self.valkey = EmbeddedValkey(data_dir, runner) if valkey else None
 
     def start(self, should_stop: Callable[[], bool] = lambda: False) -> None:

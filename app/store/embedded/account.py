@@ -164,7 +164,7 @@ def _cached_copy(distribution: str, sources: list[Path]) -> Path:
 
 def _open_for_reading(root: Path) -> None:
     for folder, _, files in os.walk(root):
-        os.chmod(folder, 0o755)
+        Path(folder).chmod(0o755)
         for name in files:
             path = Path(folder, name)
             if not path.is_symlink():

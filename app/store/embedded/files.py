@@ -19,7 +19,7 @@ from app.process import is_alive
 LOCK_NAME = "lock"
 RUN_NAME = "run.json"
 PORTS_NAME = "ports.json"
-SECRET_NAME = "secret"
+SECRET_NAME = "secret"  # noqa: S105  (a file name)
 
 
 class EmbeddedError(RuntimeError):
@@ -39,6 +39,7 @@ class RunFile:
     superuser_url: str = ""
     database_url: str = ""
     redis_url: str = ""
+    secret_check: str = ""
     pids: dict[str, list[int]] = field(default_factory=dict)
 
 
@@ -46,6 +47,11 @@ def prepare_data_dir(data_dir: Path) -> Path:
     """Create DATA_DIR for its owner's eyes only and return its absolute path."""
     path = data_dir.expanduser().resolve()
     try:
+        if path.is_dir() and path.stat().st_mode & 0o077 and not _is_ours(path):
+            # Closing a folder such as /tmp or a home to everybody else would harm its other users.
+            raise EmbeddedError(
+                f"DATA_DIR {path} is open to others and holds other files; set DATA_DIR to an empty or a new folder"
+            )
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.chmod(0o700)
     except OSError as exc:
@@ -53,6 +59,11 @@ def prepare_data_dir(data_dir: Path) -> Path:
             f"DATA_DIR {path} cannot be used ({exc.strerror}); set DATA_DIR to a folder of yours"
         ) from exc
     return path
+
+
+def _is_ours(path: Path) -> bool:
+    names = {entry.name for entry in path.iterdir()}
+    return not names or not names.isdisjoint({LOCK_NAME, SECRET_NAME, PORTS_NAME, "cli.json"})
 
 
 def write_private(path: Path, text: str) -> None:
@@ -63,10 +74,10 @@ def write_private(path: Path, text: str) -> None:
             handle.write(text)
             handle.flush()
             os.fsync(handle.fileno())
-        os.replace(name, path)
+        Path(name).replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            Path(name).unlink()
         raise
 
 
@@ -84,7 +95,7 @@ def read_or_create_secret(path: Path) -> str:
         with contextlib.suppress(FileExistsError):
             os.link(name, path)
     finally:
-        os.unlink(name)
+        Path(name).unlink()
     return path.read_text(encoding="utf-8").strip()
 
 
@@ -152,6 +163,11 @@ def read_run_file(data_dir: Path) -> RunFile | None:
         return None
     # A crashed supervisor leaves the file behind, and its process id may be another's by now: the lock decides.
     return run if is_alive(run.pid) and is_locked(data_dir) else None
+
+
+def has_stale_run_file(data_dir: Path) -> bool:
+    """Tell the holder of the lock whether its predecessor was killed instead of stopped."""
+    return (data_dir / RUN_NAME).exists()
 
 
 def remembered_port(data_dir: Path, name: str) -> int:

@@ -17,6 +17,7 @@ from app.store.embedded.account import Runner
 from app.store.embedded.files import EmbeddedError, free_port, remember_ports, remembered_port, write_private
 
 SUPERUSER = "postgres"
+_STATUS_LINE = 7  # of postmaster.pid
 MAX_LOG_BYTES = 10 * 1024 * 1024
 # Errors are logged without the statement, its parameters and the row: they may hold passwords and documents.
 _SERVER_SETTINGS = {
@@ -40,7 +41,7 @@ _THROW_AWAY_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_
 class EmbeddedPostgres:
     """One cluster below DATA_DIR and the server process on it."""
 
-    def __init__(self, data_dir: Path, runner: Runner, durable: bool = True) -> None:
+    def __init__(self, data_dir: Path, runner: Runner, *, durable: bool = True) -> None:
         self._data_dir = data_dir
         self._runner = runner
         self._durable = durable
@@ -125,7 +126,8 @@ class EmbeddedPostgres:
             return False
         lines = _pid_file_lines(self._data)
         # The line that pg_ctl reads, too: no connection and no helper process is needed to know.
-        ready = len(lines) >= 8 and lines[0] == str(self._server.pid) and lines[7].strip() == "ready"
+        mine = lines[:1] == [str(self._server.pid)]
+        ready = mine and [line.strip() for line in lines[_STATUS_LINE : _STATUS_LINE + 1]] == ["ready"]
         if ready:
             remember_ports(self._data_dir, postgres=self._port)
         return ready
@@ -174,7 +176,7 @@ def _pid_file_lines(data: Path) -> list[str]:
 def _works_in(pid: int, folder: Path) -> bool:
     """Tell whether a process has `folder` as its working folder; yes when the system cannot tell."""
     try:
-        return os.path.samefile(f"/proc/{pid}/cwd", folder)
+        return Path(f"/proc/{pid}/cwd").samefile(folder)
     except OSError:
         return not Path("/proc/self/cwd").exists()
 

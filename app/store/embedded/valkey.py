@@ -60,7 +60,8 @@ class EmbeddedValkey:
             "daemonize no",
             "loglevel warning",
         ]
-        assert self._server is not None and self._server.stdin is not None
+        assert self._server is not None
+        assert self._server.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it died at once; `poll` tells why
             self._server.stdin.write(("\n".join(lines) + "\n").encode())
             self._server.stdin.close()

@@ -1,0 +1,33 @@
+"""The worker's part of indexing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from app.features.documents.service import INDEX_JOB, index_job
+from app.features.indexing import queries, service
+from app.features.indexing.remote import Embedder
+from app.store.jobs import Handler, enqueue
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from app.store.jobs import Work
+
+
+async def index(work: Work, payload: dict[str, Any]) -> None:
+    """Work on one workspace for a while; when more is left, the workspace queues again behind the others."""
+    workspace_id = UUID(payload["workspace"])
+    if await service.index_workspace(work.database, work.get(Embedder), workspace_id):
+        await enqueue(work.database.system, [index_job(workspace_id)])
+
+
+async def sweep(work: Work) -> None:
+    """Ask for work on every workspace that is behind: whatever a crash lost is found here."""
+    pending = await queries.list_pending_workspaces(work.database)
+    await enqueue(work.database.system, [index_job(workspace_id) for workspace_id in pending])
+
+
+JOBS = [Handler(INDEX_JOB, index)]
+SWEEPS = [sweep]

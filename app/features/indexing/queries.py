@@ -1,0 +1,325 @@
+"""SQL of the search index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pydantic_core
+from pgvector import HalfVector
+
+from app.kit.markdown import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.features.indexing.remote import Vector
+    from app.kit.markdown import Chunk
+    from app.store.postgres import Database
+    from app.store.tx import Tx
+
+LANGUAGE = "english"
+"""The text-search configuration of every chunk until languages are detected."""
+
+SLOT = 0
+"""The vector slot that serves; another is filled when the model changes."""
+
+_PENDING = """
+((deleted_at IS NULL AND indexed_revision < revision) OR (deleted_at IS NOT NULL AND chunked_revision > 0))
+AND (index_claimed_until IS NULL OR index_claimed_until < clock_timestamp())
+"""
+
+_SWEEP = f"SELECT DISTINCT workspace_id FROM documents WHERE {_PENDING}"
+
+# A claim that its worker does not renew runs out, and somebody else takes the document.
+_CLAIM = f"""
+UPDATE documents d
+   SET index_claimed_until = clock_timestamp() + $4 * interval '1 second', index_attempts = index_attempts + 1,
+       status = CASE WHEN d.deleted_at IS NULL THEN 'processing' ELSE d.status END, status_reason = NULL
+ WHERE d.workspace_id = $1 AND d.id IN (
+       SELECT id FROM documents
+        WHERE workspace_id = $1 AND index_attempts BETWEEN $2 AND $3 AND {_PENDING}
+        ORDER BY last_changed_at LIMIT $5 FOR UPDATE SKIP LOCKED)
+RETURNING d.id, d.title, d.content_digest, d.revision, d.chunked_revision, d.deleted_at IS NOT NULL AS deleted
+"""
+
+_CONTENT = "SELECT content FROM contents WHERE workspace_id = $1 AND digest = $2"
+
+_RENEW = """
+UPDATE documents SET index_claimed_until = clock_timestamp() + $3 * interval '1 second'
+ WHERE workspace_id = $1 AND id = ANY($2)
+"""
+
+_RELEASE = """
+UPDATE documents SET index_claimed_until = NULL, index_attempts = greatest(index_attempts - $3, 0)
+ WHERE workspace_id = $1 AND id = ANY($2)
+"""
+
+_FAIL = """
+UPDATE documents SET status = 'failed', status_reason = $4, indexed_revision = $3, index_claimed_until = NULL
+ WHERE workspace_id = $1 AND id = $2 AND revision = $3 AND deleted_at IS NULL
+"""
+
+_GIVE_UP = f"""
+UPDATE documents
+   SET status = 'failed', status_reason = $3, indexed_revision = revision, index_claimed_until = NULL
+ WHERE workspace_id = $1 AND index_attempts > $2 AND deleted_at IS NULL AND {_PENDING}
+"""
+
+_CHUNKED = """
+UPDATE documents SET chunked_revision = $3
+ WHERE workspace_id = $1 AND id = $2 AND revision = $3 AND deleted_at IS NULL
+RETURNING true
+"""
+
+_UNCHUNKED = """
+UPDATE documents SET chunked_revision = 0, indexed_revision = 0, index_claimed_until = NULL, index_attempts = 0
+ WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL
+"""
+
+# Documents all of whose texts have a vector of the serving model are ready, unless they moved on meanwhile.
+_READY = """
+UPDATE documents d
+   SET status = 'ready', status_reason = NULL, indexed_revision = r.revision, index_claimed_until = NULL,
+       index_attempts = 0
+  FROM unnest($2::uuid[], $3::int[]) AS r(id, revision)
+ WHERE d.workspace_id = $1 AND d.id = r.id AND d.revision = r.revision AND d.chunked_revision = r.revision
+   AND d.deleted_at IS NULL
+   AND NOT EXISTS (
+       SELECT FROM chunks c
+        WHERE c.workspace_id = $1 AND c.document_id = d.id AND c.level IN ('document', 'paragraph')
+          AND NOT EXISTS (SELECT FROM vectors v
+                           WHERE v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = $4
+                             AND v.model = $5))
+RETURNING d.id
+"""
+
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))"
+
+_CHUNK_IDS = "SELECT id FROM chunks WHERE workspace_id = $1 AND document_id = $2"
+
+_DELETE_POSTINGS = "DELETE FROM postings WHERE workspace_id = $1 AND chunk_id = ANY($2)"
+
+_COUNT_POSTINGS = """
+SELECT level, count(DISTINCT chunk_id) AS chunks, sum(tf)::bigint AS length
+  FROM postings WHERE workspace_id = $1 AND chunk_id = ANY($2) GROUP BY level ORDER BY level
+"""
+
+_DELETE_CHUNKS = "DELETE FROM chunks WHERE workspace_id = $1 AND id = ANY($2) RETURNING text_digest"
+
+_DELETE_ORPHAN_VECTORS = """
+DELETE FROM vectors v
+ WHERE v.workspace_id = $1 AND v.text_digest = ANY($2)
+   AND NOT EXISTS (SELECT FROM chunks c WHERE c.workspace_id = $1 AND c.text_digest = v.text_digest)
+"""
+
+_PUT_CHUNKS = """
+INSERT INTO chunks (workspace_id, document_id, revision, language, id, level, ordinal, parent_id, section_path, heading,
+                    header, content, start_index, end_index, word_count, text_digest)
+SELECT $1, $2, $3, $4, id, level, ordinal, parent_id, ARRAY(SELECT jsonb_array_elements_text(path::jsonb)), heading,
+       header, content, start_index, end_index, word_count, text_digest
+  FROM unnest($5::uuid[], $6::text[], $7::int[], $8::uuid[], $9::text[], $10::text[], $11::text[], $12::text[],
+              $13::int[], $14::int[], $15::int[], $16::bytea[])
+    AS t(id, level, ordinal, parent_id, path, heading, header, content, start_index, end_index, word_count,
+         text_digest)
+ON CONFLICT (workspace_id, id) DO UPDATE
+   SET revision = excluded.revision, ordinal = excluded.ordinal, parent_id = excluded.parent_id,
+       start_index = excluded.start_index, end_index = excluded.end_index
+"""
+
+_PUT_POSTINGS = """
+INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
+SELECT $1, 'paragraph', $2::text, lexeme, id, tf, sum(tf) OVER (PARTITION BY id)
+  FROM (SELECT t.id, l.lexeme, cardinality(l.positions) AS tf
+          FROM unnest($3::uuid[], $4::text[]) AS t(id, body),
+               unnest(to_tsvector($2::text::regconfig, t.body)) AS l) AS counted
+"""
+
+# A document's terms are those of its paragraphs, whose indexed text holds the title, and the title once more.
+_PUT_DOCUMENT_POSTINGS = """
+INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
+SELECT $1, 'document', $2::text, term, $3, tf, sum(tf) OVER ()
+  FROM (SELECT term, sum(tf)::int AS tf
+          FROM (SELECT lexeme AS term, 2 * cardinality(positions) AS tf
+                  FROM unnest(to_tsvector($2::text::regconfig, $4))
+                UNION ALL
+                SELECT lexeme, cardinality(positions)
+                  FROM chunks c, unnest(to_tsvector($2::text::regconfig, c.content)) AS l
+                 WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'paragraph'
+                UNION ALL
+                SELECT lexeme, cardinality(positions)
+                  FROM chunks c, unnest(to_tsvector($2::text::regconfig, coalesce(c.heading, ''))) AS l
+                 WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'section') AS every
+         GROUP BY term) AS counted
+"""
+
+_ADD_STATISTICS = """
+INSERT INTO index_statistics AS s (workspace_id, language, level, chunks, length)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (workspace_id, language, level) DO UPDATE
+   SET chunks = s.chunks + excluded.chunks, length = s.length + excluded.length
+"""
+
+_MISSING = """
+SELECT text_digest, min(CASE WHEN c.level = 'document'
+                             THEN c.header || E'\\n' || left(t.content, $6)
+                             ELSE c.header || E'\\n' || c.content END) AS body
+  FROM chunks c
+  JOIN documents d ON d.workspace_id = c.workspace_id AND d.id = c.document_id
+  JOIN contents t ON t.workspace_id = d.workspace_id AND t.digest = d.content_digest
+ WHERE c.workspace_id = $1 AND c.document_id = ANY($2) AND c.level IN ('document', 'paragraph')
+   AND d.chunked_revision = d.revision AND d.deleted_at IS NULL
+   AND NOT EXISTS (SELECT FROM vectors v
+                    WHERE v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = $3 AND v.model = $4)
+ GROUP BY text_digest
+ ORDER BY min(d.last_changed_at), text_digest
+ LIMIT $5
+"""
+
+_PUT_VECTORS = """
+INSERT INTO vectors (workspace_id, text_digest, slot, model, dim, embedding)
+SELECT $1, digest, $2, $3, $4, embedding FROM unnest($5::bytea[], $6::halfvec[]) AS t(digest, embedding)
+ON CONFLICT (workspace_id, text_digest, slot) DO UPDATE
+   SET model = excluded.model, dim = excluded.dim, embedding = excluded.embedding
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A document whose index this worker may bring up to date for a while."""
+
+    id: UUID
+    title: str
+    content_digest: bytes
+    revision: int
+    chunked_revision: int
+    deleted: bool
+
+
+async def list_pending_workspaces(database: Database) -> list[UUID]:
+    """List the workspaces in which the index is behind and nobody works on it."""
+    return [row["workspace_id"] for row in await database.system_rows(_SWEEP)]
+
+
+async def claim_documents(tx: Tx, *, attempts: tuple[int, int], limit: int, seconds: int) -> list[Claimed]:
+    """Claim documents that are behind and have been started so many times before."""
+    rows = await tx.fetch(_CLAIM, tx.workspace_id, *attempts, seconds, limit)
+    return [Claimed(**dict(row)) for row in rows]
+
+
+async def get_content(tx: Tx, digest: bytes) -> str:
+    """Read a text by its digest."""
+    content: str = await tx.fetchval(_CONTENT, tx.workspace_id, digest)
+    return content
+
+
+async def renew_claims(tx: Tx, ids: Sequence[UUID], seconds: int) -> None:
+    """Keep claims for longer."""
+    await tx.execute(_RENEW, tx.workspace_id, ids, seconds)
+
+
+async def release_claims(tx: Tx, ids: Sequence[UUID], *, blameless: bool) -> None:
+    """Give documents back unfinished; a blameless start is not counted against them."""
+    await tx.execute(_RELEASE, tx.workspace_id, ids, int(blameless))
+
+
+async def update_failed(tx: Tx, document_id: UUID, revision: int, reason: str) -> None:
+    """Mark a revision as one that cannot be indexed, with the reason."""
+    await tx.execute(_FAIL, tx.workspace_id, document_id, revision, reason)
+
+
+async def update_exhausted(tx: Tx, max_attempts: int, reason: str) -> None:
+    """Mark documents that were started too often as failed: each start may have ended its worker."""
+    await tx.execute(_GIVE_UP, tx.workspace_id, max_attempts, reason)
+
+
+async def lock_document(tx: Tx, document_id: UUID) -> None:
+    """Let one worker at a time replace a document's chunks, without holding up its writers."""
+    await tx.execute(_LOCK, str(document_id))
+
+
+async def list_chunk_ids(tx: Tx, document_id: UUID) -> set[UUID]:
+    """List the chunks that a document has now."""
+    return {row["id"] for row in await tx.fetch(_CHUNK_IDS, tx.workspace_id, document_id)}
+
+
+async def delete_chunks(tx: Tx, ids: Sequence[UUID]) -> None:
+    """Delete chunks with their postings, their part of the statistics, and vectors that nothing else uses."""
+    counted = await tx.fetch(_COUNT_POSTINGS, tx.workspace_id, ids)
+    await tx.execute(_DELETE_POSTINGS, tx.workspace_id, ids)
+    gone = await tx.fetch(_DELETE_CHUNKS, tx.workspace_id, ids)
+    await tx.execute(_DELETE_ORPHAN_VECTORS, tx.workspace_id, [row["text_digest"] for row in gone])
+    for row in counted:
+        await _add_statistics(tx, row["level"], -row["chunks"], -row["length"])
+
+
+async def put_chunks(tx: Tx, document_id: UUID, revision: int, chunks: Sequence[Chunk]) -> None:
+    """Insert chunks; one that is there already takes its new place."""
+    columns: list[list[Any]] = [
+        [item.id for item in chunks],
+        [item.level.value for item in chunks],
+        [item.ordinal for item in chunks],
+        [item.parent_id for item in chunks],
+        [pydantic_core.to_json(item.section_path).decode() for item in chunks],
+        [item.heading for item in chunks],
+        [item.header for item in chunks],
+        [item.content if item.level is Level.PARAGRAPH else "" for item in chunks],
+        [item.start for item in chunks],
+        [item.end for item in chunks],
+        [item.word_count for item in chunks],
+        [item.text_digest for item in chunks],
+    ]
+    await tx.execute(_PUT_CHUNKS, tx.workspace_id, document_id, revision, LANGUAGE, *columns)
+
+
+async def put_paragraph_postings(tx: Tx, chunks: Sequence[Chunk]) -> None:
+    """Insert the terms of new paragraphs."""
+    ids = [item.id for item in chunks]
+    await tx.execute(_PUT_POSTINGS, tx.workspace_id, LANGUAGE, ids, [item.indexed_text for item in chunks])
+
+
+async def put_document_postings(tx: Tx, document_id: UUID, chunk_id: UUID, title: str) -> None:
+    """Insert the terms of a whole document."""
+    await tx.execute(_PUT_DOCUMENT_POSTINGS, tx.workspace_id, LANGUAGE, chunk_id, title, document_id)
+
+
+async def count_chunks(tx: Tx, ids: Sequence[UUID]) -> None:
+    """Add new chunks to the statistics; last in the transaction, since every indexer of the workspace waits here."""
+    for row in await tx.fetch(_COUNT_POSTINGS, tx.workspace_id, ids):
+        await _add_statistics(tx, row["level"], row["chunks"], row["length"])
+
+
+async def _add_statistics(tx: Tx, level: str, chunks: int, length: int) -> None:
+    await tx.execute(_ADD_STATISTICS, tx.workspace_id, LANGUAGE, level, chunks, length)
+
+
+async def update_chunked_if_current(tx: Tx, document_id: UUID, revision: int) -> bool:
+    """Note that the chunks are those of a revision; False when the document moved on."""
+    return await tx.fetchval(_CHUNKED, tx.workspace_id, document_id, revision) is not None
+
+
+async def update_unchunked(tx: Tx, document_id: UUID) -> None:
+    """Note that a deleted document is out of the index."""
+    await tx.execute(_UNCHUNKED, tx.workspace_id, document_id)
+
+
+async def list_missing_texts(
+    tx: Tx, ids: Sequence[UUID], model: str, limit: int, characters: int
+) -> list[asyncpg.Record]:
+    """List texts of documents that have no vector of the model yet."""
+    return await tx.fetch(_MISSING, tx.workspace_id, ids, SLOT, model, limit, characters)
+
+
+async def put_vectors(tx: Tx, model: str, dim: int, digests: Sequence[bytes], vectors: Sequence[Vector]) -> None:
+    """Insert vectors of texts."""
+    values = [HalfVector(vector) for vector in vectors]  # a bare array would be read as a dimension of the array
+    await tx.execute(_PUT_VECTORS, tx.workspace_id, SLOT, model, dim, digests, values)
+
+
+async def update_ready(tx: Tx, claimed: Sequence[Claimed], model: str) -> set[UUID]:
+    """Mark documents as ready that are complete and still at the revision that was indexed."""
+    ids, revisions = [item.id for item in claimed], [item.revision for item in claimed]
+    return {row["id"] for row in await tx.fetch(_READY, tx.workspace_id, ids, revisions, SLOT, model)}

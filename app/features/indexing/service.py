@@ -1,0 +1,159 @@
+"""Brings documents' chunks, postings and vectors up to date, in steps that each commit and may be repeated."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from app.features.indexing import queries
+from app.features.indexing.queries import LANGUAGE
+from app.features.indexing.remote import Embedder
+from app.kit.markdown import Level, chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from app.features.indexing.queries import Claimed
+    from app.kit.markdown import Chunk
+    from app.store.postgres import Database
+    from app.store.tx import Tx
+
+__all__ = ["LANGUAGE", "Embedder", "index_workspace"]
+
+log = logging.getLogger(__name__)
+
+CLAIM_DOCUMENTS = 20
+CLAIM_SECONDS = 30
+WORK_SECONDS = 2.0
+"""After this long a workspace goes behind the others."""
+
+MAX_ATTEMPTS = 5
+_ALONE_FROM = 2
+"""Starts after which a document is claimed alone: what ended its workers must not be charged to its neighbours."""
+
+_EMBED_BATCH = 64
+_EMBED_CHARACTERS = 8_192
+_ROWS = 500
+_EXHAUSTED = f"Indexing was started {MAX_ATTEMPTS} times and never ended well; change the document to try again."
+
+
+class _MovedOn(Exception):
+    """The document has a newer revision: whoever claims that one will do the work."""
+
+
+async def index_workspace(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
+    """Work on a workspace's index for about two seconds; True when more may be left to do."""
+    deadline = time.monotonic() + WORK_SECONDS
+    claimed = await _claim(database, workspace_id)
+    if not claimed:
+        return False
+    try:
+        live = [item for item in claimed if await _chunked(database, workspace_id, item)]
+        done = await _embed_until(database, embedder, workspace_id, live, deadline)
+    except BaseException as error:
+        blameless = not isinstance(error, Exception)  # the worker was told to stop
+        await asyncio.shield(_release(database, workspace_id, claimed, blameless=blameless))
+        raise
+    left = [item for item in live if item.id not in done]
+    await _release(database, workspace_id, left)
+    return True
+
+
+async def _claim(database: Database, workspace_id: UUID) -> list[Claimed]:
+    async with database.tx(workspace_id) as tx:
+        await queries.update_exhausted(tx, MAX_ATTEMPTS - 1, _EXHAUSTED)
+        fresh = await queries.claim_documents(
+            tx, attempts=(0, _ALONE_FROM - 1), limit=CLAIM_DOCUMENTS, seconds=CLAIM_SECONDS
+        )
+        return fresh or await queries.claim_documents(
+            tx, attempts=(_ALONE_FROM, MAX_ATTEMPTS), limit=1, seconds=CLAIM_SECONDS
+        )
+
+
+async def _release(
+    database: Database, workspace_id: UUID, claimed: Sequence[Claimed], *, blameless: bool = True
+) -> None:
+    if claimed:
+        async with database.tx(workspace_id) as tx:
+            await queries.release_claims(tx, [item.id for item in claimed], blameless=blameless)
+
+
+async def _chunked(database: Database, workspace_id: UUID, item: Claimed) -> bool:
+    """Bring chunks and postings to the claimed revision; False when nothing is left to embed for it."""
+    if item.deleted:
+        await _forget(database, workspace_id, item.id)
+        return False
+    if item.chunked_revision == item.revision:
+        return True
+    try:
+        async with database.snapshot(workspace_id) as snapshot:
+            content = await queries.get_content(snapshot, item.content_digest)
+        chunks = await asyncio.to_thread(chunk, item.id, item.title, content)
+        return await _replace_chunks(database, workspace_id, item, chunks)
+    except (ValueError, RecursionError, MemoryError) as error:
+        log.warning("document cannot be chunked", exc_info=True, extra={"document": str(item.id)})
+        async with database.tx(workspace_id) as tx:
+            reason = f"The text cannot be read as Markdown ({type(error).__name__})."
+            await queries.update_failed(tx, item.id, item.revision, reason)
+        return False
+
+
+async def _replace_chunks(database: Database, workspace_id: UUID, item: Claimed, chunks: list[Chunk]) -> bool:
+    try:
+        async with database.tx(workspace_id) as tx:
+            await queries.lock_document(tx, item.id)
+            await _write_chunks(tx, item, chunks)
+            await _note_chunked(tx, item)
+    except _MovedOn:
+        await _release(database, workspace_id, [item])
+        return False
+    return True
+
+
+async def _note_chunked(tx: Tx, item: Claimed) -> None:
+    if not await queries.update_chunked_if_current(tx, item.id, item.revision):
+        raise _MovedOn
+
+
+async def _write_chunks(tx: Tx, item: Claimed, chunks: list[Chunk]) -> None:
+    existing = await queries.list_chunk_ids(tx, item.id)
+    wanted = {entry.id for entry in chunks}
+    document = chunks[0]
+    # The document's own terms follow every change of a paragraph or of the title, so they are always written anew.
+    await queries.delete_chunks(tx, [*(existing - wanted), *({document.id} & existing)])
+    for start in range(0, len(chunks), _ROWS):
+        await queries.put_chunks(tx, item.id, item.revision, chunks[start : start + _ROWS])
+    fresh = [entry for entry in chunks if entry.level is Level.PARAGRAPH and entry.id not in existing]
+    for start in range(0, len(fresh), _ROWS):
+        await queries.put_paragraph_postings(tx, fresh[start : start + _ROWS])
+    await queries.put_document_postings(tx, item.id, document.id, item.title)
+    await queries.count_chunks(tx, [document.id, *(entry.id for entry in fresh)])
+
+
+async def _forget(database: Database, workspace_id: UUID, document_id: UUID) -> None:
+    async with database.tx(workspace_id) as tx:
+        await queries.lock_document(tx, document_id)
+        await queries.delete_chunks(tx, list(await queries.list_chunk_ids(tx, document_id)))
+        await queries.update_unchunked(tx, document_id)
+
+
+async def _embed_until(
+    database: Database, embedder: Embedder, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
+) -> set[UUID]:
+    """Embed texts of documents until none is missing or the time is up; returns the documents that became ready."""
+    ids = [item.id for item in claimed]
+    while ids:
+        async with database.snapshot(workspace_id) as snapshot:
+            rows = await queries.list_missing_texts(snapshot, ids, embedder.name, _EMBED_BATCH, _EMBED_CHARACTERS)
+        if not rows or time.monotonic() >= deadline:
+            break
+        vectors = await embedder.embed([row["body"] for row in rows])
+        async with database.tx(workspace_id) as tx:
+            digests = [row["text_digest"] for row in rows]
+            await queries.put_vectors(tx, embedder.name, embedder.dim, digests, vectors)
+            await queries.renew_claims(tx, ids, CLAIM_SECONDS)
+    async with database.tx(workspace_id) as tx:
+        return await queries.update_ready(tx, claimed, embedder.name)

@@ -1,0 +1,135 @@
+"""Arguments and results of search (contract: operation 29, 2.4)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from app.kit.schema import Model, Positive, TagFilter, absent
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+MAX_QUERY = 2_000
+
+QueryText = Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S")]
+
+
+class Kind(StrEnum):
+    """What to search."""
+
+    ALL = "all"
+    PROMPTS = "prompts"
+    DOCUMENTS = "documents"
+    COLLECTIONS = "collections"
+
+
+class Search(Model):
+    """What to look for, and how."""
+
+    q: Annotated[QueryText, Field(description="What to look for, in words.")]
+    type: Annotated[Kind, Field(default=Kind.ALL, description="Only items of this type.")]
+    semantic: Annotated[
+        bool, Field(default=True, description="true: by meaning and words; false: the literal text, ignoring case.")
+    ]
+    tags: Annotated[TagFilter, Field(default_factory=list)]
+    limit: Annotated[Positive, Field(default=DEFAULT_LIMIT, description="Hits of each type, at most 100.")]
+
+
+class PromptHit(Model):
+    """A prompt that matches."""
+
+    prompt_id: UUID
+    title: str
+    description: str
+    score: Annotated[float | None, Field(default=None, exclude_if=absent)]
+
+
+class DocumentHit(Model):
+    """A document that matches, with the passage that matches best."""
+
+    document_id: UUID
+    title: str
+    score: Annotated[
+        float | None, Field(default=None, exclude_if=absent, description="Relevance from 0 to 1; 0.35 and more counts.")
+    ]
+    status: str
+    highlight: Annotated[str | None, Field(default=None, exclude_if=absent)]
+    chunk_id: Annotated[UUID | None, Field(default=None, exclude_if=absent)]
+
+
+class CollectionHit(Model):
+    """A collection that matches, by itself or through its members."""
+
+    collection_id: UUID
+    name: str
+    description: str
+    score: Annotated[float | None, Field(default=None, exclude_if=absent)]
+
+
+class Hits(Model):
+    """Hits by type, best first."""
+
+    prompts: list[PromptHit]
+    documents: list[DocumentHit]
+    collections: list[CollectionHit]
+
+
+class SearchMeta(Model):
+    """How the search was done, and what it could not see yet."""
+
+    semantic: bool
+    query: str
+    pending: Annotated[int, Field(description="Documents whose current text is not searchable by meaning yet.")]
+    notice: Annotated[str | None, Field(default=None, exclude_if=absent)]
+
+
+class SearchResult(Model):
+    """`{"data": …, "meta": …}`."""
+
+    data: Hits
+    meta: SearchMeta
+
+
+class FindByQuery(Model):
+    """One query over everything that the caller may read."""
+
+    query: Annotated[QueryText, Field(description="What to look for, in words.")]
+
+
+class ResultLink(Model):
+    """An item to open or to fetch."""
+
+    id: str
+    title: str
+    url: str
+
+
+class ResultLinks(Model):
+    """`{"results": […]}`, best first."""
+
+    results: list[ResultLink]
+
+
+class FetchItem(Model):
+    """Which item, by the id that `search` gave."""
+
+    id: Annotated[str, Field(max_length=200, description="`document_<id>`, `prompt_<id>` or `collection_<id>`.")]
+
+
+class ItemMetadata(Model):
+    """What kind of item it is."""
+
+    type: str
+
+
+class FetchedItem(Model):
+    """An item as text, with the address where a person can open it."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: ItemMetadata

@@ -1,0 +1,48 @@
+"""How ranked lists become one list: min-max fusion, and scores that mean the same from query to query."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+LEXICAL_WEIGHT: Final = 0.6
+DENSE_WEIGHT: Final = 0.4
+THRESHOLD: Final = 0.35
+"""Below this a hit without a word in common is dropped."""
+
+_CURVES: Final[dict[str, tuple[tuple[float, float], ...]]] = {
+    # all-MiniLM-L6-v2: unrelated texts lie below 0.15, paraphrases above 0.5
+    "minilm": ((-1.0, 0.0), (0.0, 0.05), (0.15, 0.2), (0.3, 0.35), (0.5, 0.6), (0.7, 0.85), (1.0, 1.0)),
+    "": ((-1.0, 0.0), (0.0, 0.05), (1.0, 1.0)),
+}
+
+
+def fuse(lexical: Mapping[UUID, float], dense: Mapping[UUID, float]) -> list[UUID]:
+    """Order ids by 0.6 × lexical + 0.4 × dense, each scaled to 0–1 over its list; ties by id, so one order for ever."""
+    scaled = (_scaled(lexical), _scaled(dense))
+    fused = {
+        item: LEXICAL_WEIGHT * scaled[0].get(item, 0.0) + DENSE_WEIGHT * scaled[1].get(item, 0.0)
+        for item in {**lexical, **dense}
+    }
+    return sorted(fused, key=lambda item: (-fused[item], item))
+
+
+def _scaled(scores: Mapping[UUID, float]) -> dict[UUID, float]:
+    if not scores:
+        return {}
+    low, high = min(scores.values()), max(scores.values())
+    if high <= low:
+        return dict.fromkeys(scores, 1.0)
+    return {item: (score - low) / (high - low) for item, score in scores.items()}
+
+
+def calibrated(model: str, cosine: float) -> float:
+    """Map a model's cosine to a relevance of 0 to 1 in which 0.35 is where a hit begins to count."""
+    curve = _CURVES.get(model.split("-", 1)[0], _CURVES[""])
+    place = min(max(bisect_right(curve, (cosine, 2.0)), 1), len(curve) - 1)
+    (left, low), (right, high) = curve[place - 1], curve[place]
+    return round(min(max(low + (high - low) * (cosine - left) / (right - left), 0.0), 1.0), 4)

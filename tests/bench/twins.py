@@ -1,0 +1,103 @@
+"""The bare programs that the service is measured against: the same rows, wire and pool, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import pydantic_core
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+from app.settings import Settings
+
+TABLE = """
+CREATE TABLE bench_documents (
+  id uuid PRIMARY KEY, title text NOT NULL, status text NOT NULL, source_type text NOT NULL, tags text[] NOT NULL,
+  current_version int NOT NULL, revision int NOT NULL, content_hash text NOT NULL, created_at bigint NOT NULL,
+  last_changed_at bigint NOT NULL, content text NOT NULL, policy text NOT NULL
+);
+"""
+_GET = "SELECT * FROM bench_documents WHERE id = $1"
+_UPDATE = """
+UPDATE bench_documents SET content = $2, revision = revision + 1 WHERE id = $1 RETURNING id, title, revision
+"""
+DSN_ENV = "BENCH_DSN"
+
+
+async def _pool(settings: Settings) -> asyncpg.Pool[asyncpg.Record]:
+    pool = await asyncpg.create_pool(os.environ[DSN_ENV], min_size=1, max_size=settings.pool_size)
+    assert pool is not None
+    return pool
+
+
+class BareRead:
+    """Raw ASGI over asyncpg: a row by primary key as JSON. Nothing that reads the row can be cheaper in Python."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool: asyncpg.Pool[asyncpg.Record]
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+            return
+        body = b'{"data":null}'
+        if scope["path"] != "/readyz":
+            async with self._pool.acquire() as connection:
+                row = await connection.fetchrow(_GET, UUID(scope["path"].rpartition("/")[2]))
+            body = pydantic_core.to_json({"data": dict(row)})
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _lifespan(self, receive: Any, send: Any) -> None:
+        await receive()
+        self._pool = await _pool(self._settings)
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self._pool.close()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+class Change(BaseModel):
+    """The body of the bare update."""
+
+    content: str
+    expectedRevision: int | None = None  # noqa: N815  the wire's name
+
+
+class Changed(BaseModel):
+    """The answer of the bare update."""
+
+    id: UUID
+    title: str
+    revision: int
+
+
+def bare_write(settings: Settings) -> FastAPI:
+    """FastAPI over asyncpg: one `UPDATE … RETURNING`, without check, history, audit or job."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.pool = await _pool(settings)
+        yield
+        await app.state.pool.close()
+
+    app = FastAPI(lifespan=lifespan)
+
+    @app.patch("/documents/{document_id}")
+    async def update(document_id: UUID, change: Change) -> Changed:
+        async with app.state.pool.acquire() as connection:
+            row = await connection.fetchrow(_UPDATE, document_id, change.content)
+        return Changed(**row)
+
+    @app.get("/readyz")
+    async def ready() -> dict[str, bool]:
+        return {"ready": True}
+
+    return app
