@@ -40,6 +40,8 @@ T = TypeVar("T")
 _TRIES = 3
 _RETRY_SECONDS = 1
 _MAX_AGENT_LENGTH = 200
+_MAX_PROBLEMS = 20
+_MAX_FIELD_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,20 +191,21 @@ def parse_args(model: type[A], raw: dict[str, Any]) -> A:
     if (found := unstorable(raw)) is not None:
         msg = f"The request holds {found}, which cannot be stored; remove it and send the request again."
         raise InvalidRequest(msg)
+    if len(raw) > len(model.model_fields) + _MAX_PROBLEMS:
+        msg = f"The request has {len(raw)} fields; send only those that are described."
+        raise InvalidRequest(msg)
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        problems = [
-            {"field": _field(item["loc"]), "message": _message(item)}
-            for item in error.errors(include_url=False, include_input=False, include_context=False)
-        ]
+        items = error.errors(include_url=False, include_input=False, include_context=False)[:_MAX_PROBLEMS]
+        problems = [{"field": _field(item["loc"]), "message": _message(item)} for item in items]
         first = problems[0]
         more = f" (and {len(problems) - 1} more, see details)" if len(problems) > 1 else ""
         raise InvalidRequest(f"{first['field']}: {first['message']}{more}", details=problems) from error
 
 
 def _field(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in location) or "body"
+    return ".".join(str(part) for part in location)[:_MAX_FIELD_LENGTH] or "body"
 
 
 def _message(item: Mapping[str, Any]) -> str:
