@@ -19,7 +19,6 @@ from uuid import UUID
 import asyncpg
 import httpx2
 
-from app.store import bootstrap
 from tests.bench import twins
 from tests.bench.client import Order
 from tests.bench.measure import CONNECTIONS, Case, Client, Row
@@ -150,8 +149,7 @@ def _print(rows: list[Row]) -> None:
 
 
 def _run(stack: Stack, options: argparse.Namespace) -> int:
-    assert stack.servers.postgres is not None
-    dsn = stack.servers.postgres.url(bootstrap.DATABASE)
+    dsn = stack.superuser_url
     cpus = sorted(os.sched_getaffinity(0))
     own, others = (cpus[0], cpus[1]) if len(cpus) > 1 else (None, None)
     key = stack.user("bench@example.com")
