@@ -15,6 +15,8 @@ from app.edge.mcp.routes import endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
 from app.edge.rest.router import OperationRoute, OperationsFirst
+from app.edge.web.routes import page_routes
+from app.edge.web.web import Web, templates_folder
 from app.features.accounts.service import Principals
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
@@ -62,8 +64,13 @@ def create_app(settings: Settings) -> FastAPI:
     ]
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
     tools, templates = features.collect("tools", "TOOLS"), features.collect("resources", "TEMPLATES")
+    pages = page_routes(features.collect("pages", "PAGES"))
+    folders = [templates_folder(), *features.folders("templates")]
+    app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders)
     app.state.mcp = endpoints(settings, surfaces(settings, routes, tools, templates))
-    app.router.routes.extend([*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes)])
+    app.router.routes.extend(
+        [*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes), *pages]
+    )
     fallback.install(app)
     return app
 

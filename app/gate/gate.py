@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
     from app.gate.limiter import Limiter, RateState
-    from app.gate.policy import Plans
+    from app.gate.policy import Limit, Plans
     from app.gate.ports import CredentialResolver
     from app.gate.principal import Principal
     from app.store.postgres import Database
@@ -125,6 +125,17 @@ class Gate:
             msg = f"The plan {plan.name} lacks this feature; plans that have it: {', '.join(names)}."
             raise FeatureNotInPlan(msg, details={"feature": operation.feature, "plansWithFeature": names})
         return Admission(operation, principal, rate)
+
+    async def limit(self, subject: str, family: str, limit: Limit) -> None:
+        """Count one call of a subject that is no principal: an address, or an account that is signed in to.
+
+        Raises:
+            RateLimited: it is one too many.
+        """
+        state = await self._limiter.spend(subject, family, limit)
+        if not state.allowed:
+            msg = f"Too many attempts; try again in {state.reset_seconds} s."
+            raise RateLimited(msg, limit=state.limit, retry_after=state.reset_seconds)
 
     async def authenticate(self, credential: Credential) -> Principal:
         """Resolve a credential to its principal.
