@@ -97,9 +97,12 @@ CREATE TABLE oauth_grants (
 );
 CREATE INDEX oauth_grants_user_id_idx ON oauth_grants (user_id);
 
+CREATE INDEX oauth_grants_client_id_idx ON oauth_grants (client_id);
+
 CREATE TABLE oauth_codes (
   code_hash bytea PRIMARY KEY,
   grant_id uuid NOT NULL REFERENCES oauth_grants (id),
+  family_id uuid NOT NULL,
   client_id text NOT NULL,
   redirect_uri text NOT NULL,
   code_challenge text NOT NULL,
@@ -109,11 +112,13 @@ CREATE TABLE oauth_codes (
   expires_at timestamptz NOT NULL,
   used_at timestamptz
 );
+CREATE INDEX oauth_codes_grant_id_idx ON oauth_codes (grant_id);
 
 CREATE TABLE oauth_tokens (
   token_hash bytea PRIMARY KEY,
   kind text NOT NULL CHECK (kind IN ('access', 'refresh')),
   grant_id uuid NOT NULL REFERENCES oauth_grants (id),
+  family_id uuid NOT NULL,
   client_id text NOT NULL,
   resource text NOT NULL,
   scopes text[] NOT NULL,
@@ -123,6 +128,7 @@ CREATE TABLE oauth_tokens (
   revoked_at timestamptz
 );
 CREATE INDEX oauth_tokens_grant_id_idx ON oauth_tokens (grant_id);
+CREATE INDEX oauth_tokens_family_id_idx ON oauth_tokens (family_id);
 CREATE INDEX oauth_tokens_expires_at_idx ON oauth_tokens (expires_at);
 
 CREATE TABLE oauth_device_codes (

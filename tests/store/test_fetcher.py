@@ -24,7 +24,7 @@ class Site:
     """A server of raw bytes that counts who comes; `say(path)` gives what it sends."""
 
     def __init__(self):
-        self.say = lambda path: _OK + b"content-length: 5\r\n\r\nhello"
+        self.say = lambda _path: _OK + b"content-length: 5\r\n\r\nhello"
         self.requests = []
         self.port = 0
 
@@ -93,7 +93,7 @@ async def test_a_bad_address_is_refused_without_any_connection(url):
 async def test_a_redirect_to_a_bad_address_is_refused(url):
     location = url.replace("\r", "").replace("\n", "").encode("utf-8", "replace")
     async with site() as made:
-        made.say = lambda path: b"HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: " + location + b"\r\n\r\n"
+        made.say = lambda _path: b"HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: " + location + b"\r\n\r\n"
         with pytest.raises(FetchRefused):
             await fetcher_of(made, {"metadata.google.internal": "169.254.169.254"}).get(
                 f"http://site.example:{made.port}/", PLAIN
@@ -142,9 +142,9 @@ async def test_a_name_that_changes_its_address_is_asked_once_for_each_hop():
 
 async def test_redirects_are_followed_five_times_and_not_six():
     async with site() as made:
-        made.say = lambda path: (
-            b"HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: /%d\r\n\r\n" % (int(path[1:]) - 1)
-            if path != "/0"
+        made.say = lambda _path: (
+            b"HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: /%d\r\n\r\n" % (int(_path[1:]) - 1)
+            if _path != "/0"
             else _OK + b"content-length: 4\r\n\r\ndone"
         )
         fetcher, base = fetcher_of(made), f"http://site.example:{made.port}"
@@ -158,7 +158,7 @@ async def test_redirects_are_followed_five_times_and_not_six():
 
 async def test_a_refresh_header_and_a_meta_tag_move_nobody():
     async with site() as made:
-        made.say = lambda path: _OK + b"refresh: 0; url=http://127.0.0.1/\r\ncontent-length: 5\r\n\r\nhello"
+        made.say = lambda _path: _OK + b"refresh: 0; url=http://127.0.0.1/\r\ncontent-length: 5\r\n\r\nhello"
         await fetcher_of(made).get(f"http://site.example:{made.port}/", PLAIN)
         assert len(made.requests) == 1
 
@@ -171,7 +171,7 @@ def packed(body, encoding=b"gzip"):
 
 async def test_a_packed_document_is_unpacked():
     async with site() as made:
-        made.say = lambda path: packed(gzip.compress(b"hello " * 100))
+        made.say = lambda _path: packed(gzip.compress(b"hello " * 100))
         assert (await fetcher_of(made).get(f"http://site.example:{made.port}/", PLAIN)).body == b"hello " * 100
 
 
@@ -198,7 +198,7 @@ async def test_a_packed_document_is_unpacked():
 )  # fmt: skip
 async def test_an_answer_that_cheats_is_refused_with_the_same_words(answer):
     async with site() as made:
-        made.say = lambda path: answer
+        made.say = lambda _path: answer
         with pytest.raises(FetchRefused) as refusal:
             await fetcher_of(made).get(f"http://site.example:{made.port}/", PLAIN)
         assert refusal.value.message == FetchRefused().message
@@ -212,7 +212,7 @@ async def test_a_slow_server_is_left_in_time():
             yield b"x"
 
     async with site() as made:
-        made.say = lambda path: drip()
+        made.say = lambda _path: drip()
         bounds = Bounds(types=frozenset({"text/plain"}), seconds=0.4)
         began = asyncio.get_running_loop().time()
         with pytest.raises(FetchRefused):
