@@ -107,7 +107,26 @@ async def test_a_deleted_document_is_gone_from_search_at_once_and_from_the_index
 
 
 def _text(source):
-    words = "alpha beta gamma delta running runner ran the of and Über naïve 漢字 don't x1 v2.0 kéy 🙂".split()
+    words = [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "running",
+        "runner",
+        "ran",
+        "the",
+        "of",
+        "and",
+        "Über",
+        "naïve",
+        "漢字",
+        "don't",
+        "x1",
+        "v2.0",
+        "kéy",
+        "🙂",
+    ]
     blocks = []
     for _ in range(source.randrange(5)):
         heading = f"{'#' * source.randrange(1, 4)} {source.choice(words)}\n\n" if source.random() < 0.5 else ""
