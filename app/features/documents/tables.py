@@ -81,7 +81,7 @@ documents = Table(
         "workspace_id",
         "last_changed_at",
         postgresql_where=text(
-            "(deleted_at IS NULL AND indexed_revision < revision) OR (deleted_at IS NOT NULL AND indexed_revision > 0)"
+            "(deleted_at IS NULL AND indexed_revision < revision) OR (deleted_at IS NOT NULL AND chunked_revision > 0)"
         ),
     ),
     Index(None, "workspace_id", "content_digest"),
