@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.kit.errors import AppError
 from app.settings import Settings
 from app.store import bootstrap, embedded, migrating
 from app.supervised import Backoff, Child, run_step
@@ -150,10 +151,11 @@ class Supervisor:
         self.settings = self._addresses(secret)
         self._prepare_database(secret, own=own_database)
         first = asyncio.run(_has_no_users(self.settings.database_url))
-        self._add_children("worker", 1)
-        self._release_children()
+        self._release_children("api")
         key = self._first_key() if first else ""  # while the API starts
         self._await_api()
+        self._add_children("worker", 1)  # only now: its models would take the processor from the API's start
+        self._release_children("worker")
         self._write_cli_file(data_dir, key)
         self._publish()
         self._announce(key, has_key_file=(data_dir / CLI_NAME).exists())
@@ -191,7 +193,7 @@ class Supervisor:
 
     def _start_api_alone(self) -> None:
         self._add_children("api", self.workers)
-        self._release_children()
+        self._release_children("api")
         self._await_api()
         self._announce("", has_key_file=True)
 
@@ -202,9 +204,10 @@ class Supervisor:
         for child in added:
             child.start()
 
-    def _release_children(self) -> None:
+    def _release_children(self, kind: str) -> None:
         for child in self.children:
-            child.release(child_environment(self.settings))
+            if child.kind == kind:
+                child.release(child_environment(self.settings))
 
     def _await_api(self) -> None:
         deadline = time.monotonic() + API_START_SECONDS
@@ -357,4 +360,4 @@ def serve(settings: Settings, workers: int, announce: Callable[[Started], None])
 def explained_errors() -> tuple[type[Exception], ...]:
     """Name the errors whose text is meant for the operator."""
     own = (SupervisorError, JoinError, bootstrap.BootstrapError, embedded.EmbeddedError, migrating.MigrationError)
-    return (*own, subprocess.SubprocessError)
+    return (*own, AppError, subprocess.SubprocessError)

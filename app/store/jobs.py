@@ -64,6 +64,14 @@ def enqueue_args(jobs: Sequence[Job]) -> tuple[Any, ...]:
     )
 
 
+# A job that is being picked is locked, and stays.
+_ABSORB = f"""
+DELETE FROM {SETTINGS.queue_table} WHERE id IN (
+  SELECT id FROM {SETTINGS.queue_table}
+   WHERE entrypoint = $1 AND payload = $2 AND status = 'queued' FOR UPDATE SKIP LOCKED)
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What a job may use: the database of its worker and the services that the composition root built."""
@@ -90,3 +98,9 @@ async def enqueue(pool: asyncpg.Pool[asyncpg.Record], jobs: Sequence[Job]) -> No
     if jobs:
         async with pool.acquire() as connection:
             await connection.fetch(ENQUEUE, *enqueue_args(jobs))
+
+
+async def absorb(pool: asyncpg.Pool[asyncpg.Record], job: Job) -> None:
+    """Drop waiting jobs that ask for the same: what they were enqueued for is committed and seen from here on."""
+    async with pool.acquire() as connection:
+        await connection.execute(_ABSORB, job.entrypoint, encode(job.payload))

@@ -144,7 +144,9 @@ async def _final(port: int, document: Document) -> Call:
 
 async def _side_effects(stack: Stack, documents: Sequence[Document], calls: Sequence[Call]) -> list[str]:
     """D6: exactly one event and one audit line for each revision, and none for what was rolled back."""
-    final = {call.document: sorted(v["revision"] for v in call.answer["data"]) for call in calls if call.kind == "final"}
+    final = {
+        call.document: sorted(v["revision"] for v in call.answer["data"]) for call in calls if call.kind == "final"
+    }
     connection = await asyncpg.connect(stack.superuser_url)
     faults = []
     try:
@@ -154,7 +156,9 @@ async def _side_effects(stack: Stack, documents: Sequence[Document], calls: Sequ
                     f"SELECT revision FROM {table} WHERE object_id = $1 ORDER BY revision", document.id
                 )
                 if (found := [row["revision"] for row in rows]) != final[document.id]:
-                    faults.append(f"{document.id}: D6 {table} tell of {len(found)} of {len(final[document.id])} revisions")
+                    faults.append(
+                        f"{document.id}: D6 {table} tell of {len(found)} of {len(final[document.id])} revisions"
+                    )
     finally:
         await connection.close()
     return faults

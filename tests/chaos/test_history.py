@@ -44,7 +44,11 @@ GOOD = {
         call("old", "get", 1, 4, 1, A),
         final("w"),
     ],
-    "an unknown write may have happened": [call("w", "patch", 1, 2, status=0), call("r", "get", 3, 4, 2, B), final("w")],
+    "an unknown write may have happened": [
+        call("w", "patch", 1, 2, status=0),
+        call("r", "get", 3, 4, 2, B),
+        final("w"),
+    ],
     "an unknown write may not have happened": [call("w", "patch", 1, 2, status=0), call("r", "get", 3, 4, 1), final()],
     "a late replay speaks of its first execution": [
         call("w", "patch", 1, 2, 2, B, key="k"),
@@ -74,7 +78,11 @@ BAD = {
     "D4 r speaks": [call("w", "patch", 1, 2, 2, B), call("r", "get", 3, 4, 1), final("w")],
     "D4 r saw": [call("r", "get", 1, 2, 2, B), call("w", "patch", 3, 4, 2, B), final("w")],
     "D5 s was refused": [call("s", "patch", 1, 2, 1, status=412, expected=1), final()],
-    "D5 s based on": [call("w", "patch", 1, 2, 2, B), call("s", "patch", 3, 4, 2, B, noop=True, expected=1), final("w")],
+    "D5 s based on": [
+        call("w", "patch", 1, 2, 2, B),
+        call("s", "patch", 3, 4, 2, B, noop=True, expected=1),
+        final("w"),
+    ],
     "R1": [call("w", "patch", 1, 2, 2, B, key="k"), final("w", "w")],
     "R2 w was answered": [
         call("w", "patch", 1, 2, 2, B, key="k"),

@@ -9,7 +9,9 @@ pytestmark = [pytest.mark.prove, pytest.mark.timeout(420), pytest.mark.xdist_gro
 
 
 def _chaos(*arguments):
-    done = subprocess.run([sys.executable, "-m", "tests.chaos", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.chaos", *arguments], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -1,0 +1,111 @@
+"""Speaks `/v1` for the client commands: address, key, retries that are safe."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from app.cli.roots import fail
+
+TRIES = 6
+TIMEOUT_SECONDS = 60.0
+_WAIT = frozenset({429, 503})
+_USAGE = 2
+
+
+class RefusedError(Exception):
+    """The service refused a request; `reason` is its word, `message` its sentence."""
+
+    def __init__(self, status: int, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which service to talk to, and with which key."""
+
+    url: str
+    api_key: str
+
+
+def find_target() -> Target:
+    """Take `CTX_URL` and `CTX_API_KEY`, else what the first start wrote to `DATA_DIR/cli.json`; else exit 2."""
+    url, key = os.environ.get("CTX_URL", ""), os.environ.get("CTX_API_KEY", "")
+    path = Path(os.environ.get("DATA_DIR", ".data")) / "cli.json"
+    if not (url and key) and path.is_file():
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        url, key = url or saved.get("url", ""), key or saved.get("apiKey", "")
+    if not url or not key:
+        fail(f"set CTX_URL and CTX_API_KEY, or run where {path} is (`ctx up` writes it)", _USAGE)
+    return Target(url.rstrip("/"), key)
+
+
+class Client:
+    """A connection to `/v1`; a write is sent with an idempotency key, so that trying again is safe."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._http = httpx2.Client(
+            base_url=target.url, headers={"Authorization": f"API-Key {target.api_key}"}, timeout=TIMEOUT_SECONDS
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def get(self, path: str, **query: str) -> dict[str, Any]:
+        """Read.
+
+        Raises:
+            RefusedError: the service answered with an error, or does not answer.
+        """
+        return self._call("GET", path, params=query)
+
+    def send(self, method: str, path: str, body: dict[str, Any], key: str) -> dict[str, Any]:
+        """Write with an idempotency key.
+
+        Raises:
+            RefusedError: the service answered with an error, or does not answer.
+        """
+        return self._call(method, path, json=body, headers={"Idempotency-Key": key})
+
+    def _call(self, method: str, path: str, **parts: Any) -> dict[str, Any]:
+        response = self._patiently(method, path, **parts)
+        if response.is_success:
+            answer: dict[str, Any] = response.json() if response.content else {}
+            return answer
+        raise _refusal(response)
+
+    def _patiently(self, method: str, path: str, **parts: Any) -> httpx2.Response:
+        """Repeat a request that met a rate limit, a restart or a broken connection."""
+        for attempt in range(1, TRIES):
+            try:
+                response = self._http.request(method, path, **parts)
+            except httpx2.TransportError:
+                time.sleep(0.2 * 2**attempt)
+                continue
+            if response.status_code not in _WAIT:
+                return response
+            time.sleep(min(float(response.headers.get("Retry-After", "1")), 60.0))
+        try:
+            return self._http.request(method, path, **parts)
+        except httpx2.TransportError as error:
+            message = f"{self.target.url} does not answer ({type(error).__name__}); is the service running?"
+            raise RefusedError(0, "UNREACHABLE", message) from error
+
+
+def _refusal(response: httpx2.Response) -> RefusedError:
+    try:
+        error = response.json()["error"]
+        return RefusedError(response.status_code, str(error["reason"]), str(error["message"]))
+    except (ValueError, KeyError, TypeError):
+        return RefusedError(response.status_code, "UNEXPECTED", f"HTTP {response.status_code} from the service")

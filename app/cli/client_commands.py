@@ -1,0 +1,99 @@
+"""Commands of a client: they speak HTTP and need no server packages."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from app.cli.client import Client, RefusedError, find_target
+from app.cli.importing import Memory, Outcome, find_files, import_file
+from app.cli.output import complain, say
+from app.cli.roots import fail
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("import")(import_paths)
+    app.command("search")(search)
+
+
+def import_paths(
+    paths: Annotated[list[Path], typer.Argument(exists=True, help="Markdown and text files, or folders of them.")],
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag for every document; may be repeated.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import files as documents. Running it again sends only what changed."""
+    target = find_target()
+    client, memory = Client(target), Memory(target)
+    files = list(find_files(paths))
+    outcomes: list[Outcome] = []
+    with _progress(hidden=as_json) as progress:
+        task = progress.add_task("Importing", total=len(files))
+        for path in files:
+            outcomes.append(import_file(client, memory, path, tag or []))
+            progress.advance(task)
+    client.close()
+    _report(outcomes, as_json)
+    if any(outcome.result == "failed" for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _progress(*, hidden: bool) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), disable=hidden)
+
+
+def _report(outcomes: list[Outcome], as_json: bool) -> None:
+    counts = Counter(outcome.result for outcome in outcomes)
+    if as_json:
+        files = [
+            {"path": item.path, "result": item.result, "documentId": item.document_id, "message": item.message}
+            for item in outcomes
+        ]
+        say(json.dumps({"counts": counts, "files": files}))
+        return
+    for outcome in outcomes:
+        if outcome.result == "failed":
+            complain(f"{outcome.path}: {outcome.message}")
+    names = ("created", "updated", "unchanged", "failed")
+    say(", ".join(f"{counts[name]} {name}" for name in names if counts[name]) or "No text files were found.")
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    literal: Annotated[bool, typer.Option("--literal", help="Find the text as it stands, ignoring case.")] = False,
+    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag; may be repeated.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="At most so many hits.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Search stored documents by meaning and words, or literally."""
+    client = Client(find_target())
+    options = {"q": query, "limit": str(limit), "semantic": "false" if literal else "true"}
+    if tag:
+        options["tags"] = ",".join(tag)
+    try:
+        answer = client.get("/v1/search", **options)
+    except RefusedError as error:
+        fail(f"{error.reason}: {error.message}", 1)
+    finally:
+        client.close()
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=False))
+        return
+    for hit in answer["data"]["documents"]:
+        score = f"{hit['score']:.2f}  " if "score" in hit else ""
+        say(f"{score}{hit['title']}  ({hit['documentId']})", "bold")
+        say(f"    {' '.join(hit.get('highlight', '').split())[:200]}")
+    pending = answer["meta"]["pending"]
+    if not answer["data"]["documents"]:
+        say("Nothing was found.")
+    if pending:
+        say(f"{pending} documents are still being indexed; search again shortly.")
