@@ -55,7 +55,7 @@ class Nemesis:
     async def _kill_worker(self) -> None:
         """Kill a worker that serves; it comes back while other faults go on."""
         while not (ready := [worker for worker in self._workers if worker.port not in self._reviving]):
-            await asyncio.sleep(0.1)
+            await asyncio.wait(self._reviving.values(), return_when=asyncio.FIRST_COMPLETED)
         worker = self._random.choice(ready)
         worker.kill()
         self._reviving[worker.port] = asyncio.create_task(self._revive(worker))
