@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 import pytest_asyncio
 from pgvector import HalfVector
 
 from app.features.indexing.remote import MiniLM
 from app.features.search import queries
-from app.kit.ids import new_id
 
 DOCUMENTS = 30
 CROWD = 400
@@ -115,7 +113,9 @@ def scanned_whole(nodes):
 
 
 async def home(sql, table, user):
-    return await sql.fetchval(f"SELECT tableoid::regclass::text FROM {table} WHERE workspace_id = $1", user.workspace_id)
+    return await sql.fetchval(
+        f"SELECT tableoid::regclass::text FROM {table} WHERE workspace_id = $1", user.workspace_id
+    )
 
 
 async def test_the_lexical_statement_reads_one_partition_by_its_key(tenants, database, sql):
