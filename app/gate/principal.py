@@ -23,7 +23,8 @@ class CredentialKind(StrEnum):
 class Principal:
     """A resolved caller: user, workspace, grant and rights.
 
-    `grant_id` survives key rotation and token refresh; receipts are keyed by it. `plan` is None without an active
+    `grant_id` survives key rotation and token refresh; receipts are keyed by it. `credential_id` is the one credential
+    that was shown, for its marks. `plan` is None without an active
     plan. `scopes` are the credential's, widened by implication and cut to the role.
     """
 
@@ -36,3 +37,9 @@ class Principal:
     scopes: frozenset[Scope]
     plan: Plan | None
     agent: str | None = None
+    credential_id: UUID | None = None
+
+    @property
+    def is_unrestricted(self) -> bool:
+        """Whether the credential allows all that the member's role does."""
+        return self.scopes >= self.role.scopes

@@ -6,17 +6,21 @@ The row is inserted first in the transaction of the effect, so that a twin waits
 from __future__ import annotations
 
 import hashlib
+import secrets
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from app.gate import queries
 from app.kit.errors import IdempotencyInProgress, IdempotencyKeyReused, InvalidRequest
 from app.kit.secrets import keyed_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.gate.operation import Operation
     from app.gate.principal import Principal
     from app.kit.schema import Model
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_KEY_LENGTH = 255
 _RETRY_SECONDS = 1
+_NONCE_BYTES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class ReceiptKey:
     grant_id: object
     digest: bytes
     fingerprint: bytes
+    seal: bytes = field(repr=False)
+    """Encrypts the stored answer: it derives from the key's text, which is stored nowhere."""
 
 
 def normalize_key(header: str) -> str:
@@ -61,16 +68,23 @@ def receipt_key(
         principal.grant_id,
         keyed_digest(secret_key, "receipt", key),
         hashlib.sha256(canonical).digest(),
+        keyed_digest(secret_key, "receipt body", key),
     )
 
 
-async def claim(tx: Tx, key: ReceiptKey) -> bytes | None:
-    """Insert the receipt, or return the stored body of the same request.
+async def claim(tx: Tx, keys: Sequence[ReceiptKey]) -> bytes | None:
+    """Insert the receipt under the first key, or return the stored body of the same request.
+
+    Further keys are the same under earlier secrets; they are only read.
 
     Raises:
         IdempotencyKeyReused: the key belongs to another request.
         IdempotencyInProgress: a twin holds it longer than the lock timeout.
     """
+    for earlier in keys[1:]:
+        if (row := await queries.get_live_receipt(tx, earlier)) is not None:
+            return _stored(row, earlier)
+    key = keys[0]
     try:
         claimed = await queries.claim_receipt(tx, key)
     except asyncpg.LockNotAvailableError as error:
@@ -78,13 +92,22 @@ async def claim(tx: Tx, key: ReceiptKey) -> bytes | None:
         raise IdempotencyInProgress(msg, retry_after=_RETRY_SECONDS) from error
     if claimed:
         return None
-    row = await queries.get_receipt(tx, key)
+    return _stored(await queries.get_receipt(tx, key), key)
+
+
+def _stored(row: asyncpg.Record, key: ReceiptKey) -> bytes:
     if row["fingerprint"] != key.fingerprint:
         msg = "This Idempotency-Key was used for another request; send this one with a new key."
         raise IdempotencyKeyReused(msg)
-    return zlib.decompress(row["body"])
+    return unpack(row["body"], key)
 
 
-def pack(body: bytes) -> bytes:
-    """Compress an answer for storage."""
-    return zlib.compress(body, 1)
+def pack(body: bytes, key: ReceiptKey) -> bytes:
+    """Compress and encrypt an answer for storage: it may hold a secret that was shown once."""
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    return nonce + AESGCM(key.seal).encrypt(nonce, zlib.compress(body, 1), key.digest)
+
+
+def unpack(packed: bytes, key: ReceiptKey) -> bytes:
+    """Give a stored answer back."""
+    return zlib.decompress(AESGCM(key.seal).decrypt(packed[:_NONCE_BYTES], packed[_NONCE_BYTES:], key.digest))

@@ -17,7 +17,7 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-REFUSED = -32000
+REFUSED = -32001
 """Of the range that JSON-RPC leaves to servers and MCP does not reserve."""
 
 RequestId: TypeAlias = int | str | None

@@ -81,8 +81,9 @@ async def _claim(database: Database, workspace_id: UUID) -> list[Claimed]:
         fresh = await queries.claim_documents(
             tx, attempts=(0, _ALONE_FROM - 1), limit=CLAIM_DOCUMENTS, seconds=CLAIM_SECONDS
         )
+        # Who was started too often is given up above, except that a deletion must be carried out some day.
         return fresh or await queries.claim_documents(
-            tx, attempts=(_ALONE_FROM, MAX_ATTEMPTS), limit=1, seconds=CLAIM_SECONDS
+            tx, attempts=(_ALONE_FROM, 2**31 - 1), limit=1, seconds=CLAIM_SECONDS
         )
 
 
@@ -98,7 +99,7 @@ async def _chunk_until(
     database: Database, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
 ) -> tuple[list[Claimed], Sequence[Claimed]]:
     """Chunk documents, at least one, until the time is up; returns those to embed and those not reached."""
-    live = []
+    live: list[Claimed] = []
     for number, item in enumerate(claimed):
         if number and time.monotonic() >= deadline:
             return live, claimed[number:]

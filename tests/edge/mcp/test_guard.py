@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
+from app.gate.gate import Credential
+from app.gate.principal import CredentialKind, Principal
 from tests.edge.mcp.wire import LEGACY_ERA, MODERN_ERA, Era, raw
+from tests.support.service import client_of
 
 PING = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
 METADATA = "http://service.test/.well-known/oauth-protected-resource"
@@ -182,3 +188,39 @@ async def test_each_resource_has_its_metadata(http, path, resource):
     assert body["bearer_methods_supported"] == ["header"]
     assert "authorization_servers" not in body
     assert answer.headers["access-control-allow-origin"] == "*"
+
+
+async def test_an_oauth_token_without_the_scope_is_sent_back_for_more(alice, make, service, era):
+    gate = service.state.gate
+    principal = await gate.authenticate(Credential(f"API-Key {await make.key(alice, scopes=('documents.read',))}"))
+
+    async def resolve(_: str) -> Principal:
+        return replace(principal, kind=CredentialKind.OAUTH)
+
+    gate._resolvers = {**gate._resolvers, "test-oauth": resolve}
+    client = client_of(service, "Test-OAuth x")
+    refused = await era.send(client, "tools/call", {"name": "create_document", "arguments": {}})
+    assert refused.status_code == 403
+    challenge = refused.headers["www-authenticate"]
+    assert (
+        challenge == f'Bearer error="insufficient_scope", scope="documents.write", resource_metadata="{METADATA}/mcp"'
+    )
+    assert (await era.send(client, "tools/call", {"name": "list_documents", "arguments": {}})).status_code == 200
+
+
+async def test_a_client_that_leaves_cancels_its_call(alice, sql, service):
+    # A write that waits for a row lock is cut off with its client, and nothing is written.
+    made = await MODERN_ERA.call(alice.client, "create_document", {"title": "x", "content": "y"})
+    document_id = made["structuredContent"]["data"]["id"]
+    change = {"documentId": document_id, "title": "late", "expectedRevision": 1}
+    async with sql.acquire() as connection, connection.transaction():
+        await connection.execute("SELECT FROM documents WHERE id = $1 FOR UPDATE", UUID(document_id))
+        call = asyncio.create_task(
+            MODERN_ERA.send(alice.client, "tools/call", {"name": "update_document", "arguments": change})
+        )
+        await asyncio.sleep(0.3)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    await asyncio.sleep(0.3)
+    assert (await alice.client.get(f"/v1/documents/{document_id}")).json()["data"]["revision"] == 1

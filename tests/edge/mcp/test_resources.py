@@ -56,7 +56,7 @@ async def test_anonymous_readers_are_challenged_only_for_our_schemes(http, era):
 async def test_a_read_needs_the_scope(alice, make, era):
     client = make.client(await make.key(alice, scopes=("prompts.read",)))
     error = (await era.send(client, "resources/read", {"uri": "contextrepo://documents/1"})).json()["error"]
-    assert (error["code"], error["data"]["reason"]) == (-32000, "INSUFFICIENT_SCOPE")
+    assert (error["code"], error["data"]["reason"]) == (-32001, "INSUFFICIENT_SCOPE")
 
 
 async def test_there_are_no_prompts_yet(alice, era):
