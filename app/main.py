@@ -11,7 +11,7 @@ from starlette.routing import Route
 from app import features
 from app.edge import fallback
 from app.edge.discovery.protected_resource import metadata_url
-from app.edge.mcp.routes import endpoints, mcp_routes, surfaces
+from app.edge.mcp.routes import RESOURCES, REST, endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
 from app.edge.rest.router import OperationRoute, OperationsFirst
@@ -21,19 +21,27 @@ from app.features.accounts.service import Principals
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.keys.credentials import ApiKeys
+from app.features.oauth.credentials import AccessTokens
+from app.features.oauth.provider.documents import Documents
+from app.features.oauth.provider.oauth import OAuth
+from app.features.oauth.provider.server import Terms
+from app.features.oauth.targets import Targets
 from app.gate.gate import Gate
 from app.gate.limiter import Limiter
 from app.gate.policy import Plans
 from app.gate.ports import Cached
 from app.gate.site import Site
-from app.store import migrating, postgres, redis
+from app.store import engine, migrating, postgres, redis
+from app.store.fetcher import Fetcher
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from sqlalchemy.ext.asyncio import AsyncEngine
     from starlette.types import ASGIApp
 
     from app.settings import Settings
+    from app.store.postgres import Database
 
 
 class Service(FastAPI):
@@ -59,7 +67,12 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.https = settings.url.startswith("https://")
     routes = [
-        OperationRoute(face, metadata_url=metadata_url(settings, "/v1"), body_limit=settings.max_body_bytes)
+        OperationRoute(
+            face,
+            resource=settings.url + REST,
+            metadata_url=metadata_url(settings, REST),
+            body_limit=settings.max_body_bytes,
+        )
         for face in features.collect("rest", "ROUTES")
     ]
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
@@ -92,11 +105,30 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             database=database,
             limiter=limiter,
             plans=plans,
-            resolvers={"api-key": Cached(ApiKeys(database, principals))},
-            services={Embedder: embedder, Site: Site(settings.url, settings.product_name)},
+            resolvers={
+                "api-key": Cached(ApiKeys(database, principals)),
+                "bearer": Cached(AccessTokens(database, principals)),
+            },
+            services={
+                Embedder: embedder,
+                Site: Site(settings.url, settings.product_name),
+                OAuth: _authorization_server(
+                    settings, await stack.enter_async_context(engine.opened(settings)), database
+                ),
+            },
             secret_key=settings.secret_key.get_secret_value(),
         )
         app.state.readiness = Readiness(database, client, migrating.newest_revision())
         for endpoint in app.state.mcp:
             await stack.enter_async_context(endpoint.running())
         yield
+
+
+def _authorization_server(settings: Settings, pool: AsyncEngine, database: Database) -> OAuth:
+    terms = Terms(
+        issuer=settings.url,
+        targets=Targets(settings.url, RESOURCES),
+        access_seconds=settings.access_token_seconds,
+        refresh_seconds=settings.refresh_token_seconds,
+    )
+    return OAuth(terms, pool, database, Documents(database, Fetcher()))

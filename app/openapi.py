@@ -21,7 +21,7 @@ def files() -> dict[str, str]:
     """Build the texts of the files by name; they depend on the code only, never on the machine's settings."""
     settings = Settings.model_construct(public_url=_URL)
     faces: list[Rest] = list(features.collect("rest", "ROUTES"))
-    routes = [OperationRoute(face, metadata_url="", body_limit=settings.max_body_bytes) for face in faces]
+    routes = [OperationRoute(face, resource="", metadata_url="", body_limit=settings.max_body_bytes) for face in faces]
     return {
         "v1.json": as_file(document(settings, routes, core_only=True)),
         "full.json": as_file(document(settings, routes, core_only=False)),

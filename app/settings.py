@@ -37,6 +37,9 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=10 * MIB, ge=1024)
     trusted_proxies: Annotated[list[str], NoDecode] = []
     insecure_http: bool = False
+    auth_issuer: str = ""
+    access_token_seconds: int = Field(default=3600, ge=60, le=86_400)
+    refresh_token_seconds: int = Field(default=60 * 86_400, ge=3600)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     embed_threads: int = Field(default=2, ge=1, le=64)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pydantic_core
 
 from app.gate.limiter import RateState
+from app.gate.policy import Scope
 from app.kit.errors import AppError, InsufficientScope, Internal, Kind, RateLimited, Unauthenticated
 
 STATUS: dict[Kind, int] = {
@@ -28,6 +29,9 @@ STATUS: dict[Kind, int] = {
     Kind.UPSTREAM: 502,
     Kind.UNAVAILABLE: 503,
 }
+
+
+_ALL = " ".join(scope.value for scope in Scope)
 
 
 def status_of(error: AppError) -> int:
@@ -57,12 +61,15 @@ def internal(request_id: str) -> Internal:
 
 
 def challenge(error: AppError, metadata_url: str) -> str | None:
-    """Write `WWW-Authenticate` (RFC 6750 section 3, RFC 9728 section 5.1) for a 401, or a 403 over OAuth."""
+    """Write `WWW-Authenticate` (RFC 6750 section 3, RFC 9728 section 5.1) for a 401, or a 403 over OAuth.
+
+    A 401 lists every scope, so that a client asks once; a 403 lists what the token has and what it lacks.
+    """
     if isinstance(error, Unauthenticated):
         parts = ['error="invalid_token"', f'error_description="{error.message}"'] if error.presented else []
-        return "Bearer " + ", ".join([*parts, f'resource_metadata="{metadata_url}"'])
-    if isinstance(error, InsufficientScope):
-        scope = " ".join(error.scopes)
+        return "Bearer " + ", ".join([*parts, f'scope="{_ALL}"', f'resource_metadata="{metadata_url}"'])
+    if isinstance(error, InsufficientScope) and error.granted is not None:
+        scope = " ".join(sorted(error.granted.union(error.scopes)))
         return f'Bearer error="insufficient_scope", scope="{scope}", resource_metadata="{metadata_url}"'
     return None
 

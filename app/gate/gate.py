@@ -127,7 +127,7 @@ class Gate:
         if operation.credentials and not _accepts(operation, principal):
             raise SignInRequired
         if operation.scopes and principal.scopes.isdisjoint(operation.scopes):
-            raise InsufficientScope(tuple(scope.value for scope in operation.scopes))
+            raise insufficient(operation, principal)
         limits = (plan or self.plans.plans["trial"]).rates
         rate = await self._limiter.spend(str(principal.user_id), operation.rate, limits[operation.rate])
         if not rate.allowed:
@@ -219,6 +219,12 @@ class Gate:
         for call in ctx.committed:
             call()
         return Answer(result, body)
+
+
+def insufficient(operation: Operation[Any, Any], principal: Principal) -> InsufficientScope:
+    """Say which scope is lacking; an OAuth client is told of all that it should have then."""
+    granted = frozenset(scope.value for scope in principal.scopes) if principal.kind is CredentialKind.OAUTH else None
+    return InsufficientScope(tuple(scope.value for scope in operation.scopes), granted=granted)
 
 
 def _accepts(operation: Operation[Any, Any], principal: Principal) -> bool:

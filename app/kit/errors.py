@@ -107,12 +107,13 @@ class InsufficientScope(AppError):
     kind = Kind.FORBIDDEN
     reason = "INSUFFICIENT_SCOPE"
 
-    def __init__(self, scopes: tuple[str, ...]) -> None:
+    def __init__(self, scopes: tuple[str, ...], *, granted: frozenset[str] | None = None) -> None:
         needed = " or ".join(scopes)
         super().__init__(
             f"This credential lacks the scope {needed}; use one that was granted it.", details={"scopes": list(scopes)}
         )
         self.scopes = scopes
+        self.granted = granted  # what an OAuth token has: its client may ask for more (None: nobody can be asked)
 
 
 class NotFound(AppError):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from app.edge import errors
 from app.edge.asgi import ClientGone, header, read_body, send_bytes
 from app.edge.mcp.rpc import INTERNAL_ERROR, INVALID_REQUEST, Message, Refused
-from app.gate.gate import Credential
+from app.gate.gate import Credential, insufficient
 from app.gate.principal import CredentialKind, Principal
-from app.kit.errors import AppError, InsufficientScope, PayloadTooLarge, Unauthenticated
+from app.kit.errors import AppError, PayloadTooLarge, Unauthenticated
 
 if TYPE_CHECKING:
     from app.edge.asgi import Headers, Receive, Scope, Send
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _ALLOW = (b"allow", b"POST, OPTIONS")
 _JSON = (b"content-type", b"application/json")
+RESOURCE = "resource"
+"""Where the scope of a guarded request holds the surface's public URL."""
+
 _JSON_KINDS = ("application/json", "application/*", "*/*")
 
 
@@ -29,11 +32,19 @@ class Guard:
     """The ASGI endpoint of a surface."""
 
     def __init__(
-        self, surface: Surface, inner: Endpoint, *, origins: Origins, metadata_url: str, body_limit: int
+        self,
+        surface: Surface,
+        inner: Endpoint,
+        *,
+        origins: Origins,
+        resource: str,
+        metadata_url: str,
+        body_limit: int,
     ) -> None:
         self._surface = surface
         self._inner = inner
         self._origins = origins
+        self._resource = resource
         self._metadata_url = metadata_url
         self._limit = body_limit
 
@@ -46,7 +57,7 @@ class Guard:
                 await send_bytes(send, 204, [_ALLOW], b"")
                 return
             _check_post(scope)
-            scope = {**scope, "headers": _normalised(scope)}
+            scope = {**scope, "headers": _normalised(scope), RESOURCE: self._resource}
             caller = await self._identify(scope)
             body, message = await self._read(scope, receive, caller)
             self._authorize(scope, message, caller)
@@ -71,7 +82,7 @@ class Guard:
             return None
         gate: Gate = scope["app"].state.gate
         try:
-            return await gate.authenticate(Credential(authorization))
+            return await gate.authenticate(Credential(authorization, resource=self._resource))
         except AppError as error:
             return error
 
@@ -95,7 +106,7 @@ class Guard:
         if tool is None or caller.kind is not CredentialKind.OAUTH:
             return
         if tool.operation.scopes and caller.scopes.isdisjoint(tool.operation.scopes):
-            error = InsufficientScope(tuple(scope_.value for scope_ in tool.operation.scopes))
+            error = insufficient(tool.operation, caller)
             raise Refused.by(error, scope["request_id"], self._metadata_url)
 
     def _refuse_caller(self, scope: Scope, caller: Principal | AppError | None, *, wanted: bool | None = None) -> None:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 MAIN = "/mcp"
+REST = "/v1"
 _PATHS = {MAIN: PUBLIC, "/grok-mcp": frozenset[str]()}
+RESOURCES = (*_PATHS, REST)
+"""The paths of everything that a token can be for; the first is meant when a client names none."""
 
 
 def surfaces(
@@ -52,9 +55,10 @@ def mcp_routes(settings: Settings, running: Sequence[Endpoint]) -> list[Route]:
             endpoint.surface,
             endpoint,
             origins=origins,
+            resource=f"{settings.url}{path}",
             metadata_url=protected_resource.metadata_url(settings, path),
             body_limit=settings.max_body_bytes,
         )
         found += [Route(path, guard), Route(f"{path}/", guard)]
     paths = [endpoint.surface.path for endpoint in running]
-    return [*found, *protected_resource.routes(settings, [*paths, "/v1"], root=MAIN)]
+    return [*found, *protected_resource.routes(settings, [*paths, REST], root=MAIN)]

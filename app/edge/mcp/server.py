@@ -243,7 +243,8 @@ def _text_of(meta: dict[str, Any], key: str) -> str | None:
 
 def _credential(scope: Scope, meta: dict[str, Any]) -> Credential:
     agent = _text_of(meta, _AGENT) or header(scope, b"x-agent-id")
-    return Credential(header(scope, b"authorization"), agent, client=header(scope, b"user-agent"))
+    authorization, client = header(scope, b"authorization"), header(scope, b"user-agent")
+    return Credential(authorization, agent, resource=scope.get("resource", ""), client=client)
 
 
 async def _decode_arguments(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

@@ -69,8 +69,9 @@ class Rest:
 class OperationRoute(APIRoute):
     """A FastAPI route (for matching and OpenAPI) whose request is served by the gate."""
 
-    def __init__(self, face: Rest, *, metadata_url: str, body_limit: int) -> None:
+    def __init__(self, face: Rest, *, resource: str, metadata_url: str, body_limit: int) -> None:
         self.face = face
+        self._resource = resource
         self._metadata_url = metadata_url
         self._limit = body_limit
         operation = face.operation
@@ -95,7 +96,7 @@ class OperationRoute(APIRoute):
         admission: Admission | None = None
         gate: Gate = scope["app"].state.gate
         try:
-            admission = await gate.admit(self.face.operation, _credential(scope, self.face.operation))
+            admission = await gate.admit(self.face.operation, _credential(scope, self.face.operation, self._resource))
             raw = await self.binding.read(scope, receive, self._limit)
             key = _idempotency_key(scope, self.face)
             args = parse_args(self.face.operation.args, raw)
@@ -160,7 +161,7 @@ class OperationsFirst:
         await self._rest(scope, receive, send)
 
 
-def _credential(scope: Scope, operation: Operation[Any, Any]) -> Credential:
+def _credential(scope: Scope, operation: Operation[Any, Any], resource: str) -> Credential:
     """Find the credential; a cookie counts only where an operation is for signed-in people, from our own pages.
 
     Raises:
@@ -173,9 +174,8 @@ def _credential(scope: Scope, operation: Operation[Any, Any]) -> Credential:
         session = web.cookie(scope, SESSION_COOKIE)
         if session and operation.kind == "command" and not web.is_own_origin(scope):
             raise CrossSite
-    return Credential(
-        authorization, header(scope, b"x-agent-id"), session, client=header(scope, b"user-agent")
-    )
+    agent, client = header(scope, b"x-agent-id"), header(scope, b"user-agent")
+    return Credential(authorization, agent, session, resource, client)
 
 
 def _shape(method: str, path: str) -> tuple[str, int, str]:

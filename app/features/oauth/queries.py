@@ -36,7 +36,7 @@ GRACE_SECONDS = 10
 UNUSED_CLIENT_DAYS = 30
 
 _CLIENT = text("""
-SELECT client_id, kind, metadata, secret_hash, registration_hash, created_at,
+SELECT client_id, kind, metadata::text AS metadata, secret_hash, registration_hash, created_at,
        coalesce(expires_at > clock_timestamp(), true) AS fresh
   FROM oauth_clients WHERE client_id = :client_id
 """)
@@ -144,7 +144,8 @@ WITH seen AS (SELECT device_hash, last_polled_at FROM oauth_device_codes WHERE d
 UPDATE oauth_device_codes d SET last_polled_at = clock_timestamp()
   FROM seen WHERE d.device_hash = seen.device_hash
 RETURNING d.user_code, d.client_id, d.client_name, d.resource, d.scopes, d.grant_id,
-          d.expires_at <= clock_timestamp() AS expired, d.denied_at IS NOT NULL AS denied, d.used_at IS NOT NULL AS used,
+          d.expires_at <= clock_timestamp() AS expired, d.denied_at IS NOT NULL AS denied,
+          d.used_at IS NOT NULL AS used,
           coalesce(seen.last_polled_at > clock_timestamp() - make_interval(secs => :interval), false) AS too_soon
 """)
 
@@ -188,7 +189,7 @@ def _one(connection: Connection, statement: Any, **values: Any) -> RowMapping | 
 def get_client(connection: Connection, client_id: str) -> ClientRow | None:
     """Read a client of the table, whatever its age."""
     row = _one(connection, _CLIENT, client_id=client_id)
-    return ClientRow(**row) if row else None
+    return ClientRow(**(dict(row) | {"metadata": pydantic_core.from_json(row["metadata"])})) if row else None
 
 
 def insert_client(connection: Connection, client: ClientRow) -> None:
@@ -267,7 +268,9 @@ def claim_refresh(connection: Connection, token_hash: bytes) -> bool:
     return _one(connection, _CLAIM_REFRESH, token_hash=token_hash, grace=GRACE_SECONDS) is not None
 
 
-def insert_token(connection: Connection, token_hash: bytes, kind: str, line: Lineage, seconds: int) -> None:
+def insert_token(
+    connection: Connection, token_hash: bytes, kind: str, line: Lineage, scopes: Sequence[str], seconds: int
+) -> None:
     """Keep a token's digest."""
     values = {
         "token_hash": token_hash,
@@ -276,7 +279,7 @@ def insert_token(connection: Connection, token_hash: bytes, kind: str, line: Lin
         "family_id": line.family_id,
         "client_id": line.client_id,
         "resource": line.resource,
-        "scopes": list(line.scopes),
+        "scopes": list(scopes),
         "seconds": seconds,
     }
     connection.execute(_INSERT_TOKEN, values)
@@ -332,9 +335,9 @@ def find_consent(
     return Consent(**row) if row else None
 
 
-# -- on the service's own pools -----------------------------------------------------------------------------------------
+# -- on the service's own pools ---------------------------------------------------------------------------------------
 
-_ACCESS_TOKEN = """
+_BY_ACCESS = """
 SELECT t.resource, t.scopes, t.grant_id, p.*
   FROM oauth_tokens t
   JOIN oauth_grants g ON g.id = t.grant_id
@@ -398,7 +401,7 @@ DELETE FROM oauth_clients WHERE kind IN ('registered', 'document') AND expires_a
 
 async def get_access_token(database: Database, token_hash: bytes) -> asyncpg.Record | None:
     """Read a live access token with all that a principal needs."""
-    return await database.global_row(_ACCESS_TOKEN, token_hash)
+    return await database.global_row(_BY_ACCESS, token_hash)
 
 
 async def keep_document(database: Database, client_id: str, metadata: dict[str, Any], seconds: int) -> None:

@@ -1,0 +1,234 @@
+"""The people's side of the authorization server: consent, a device's code, connected apps."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.responses import Response
+
+from app.edge.web.page import SIGN_IN, Page, form, gate_of, redirect, render, sign_in_first, visitor, web_of
+from app.edge.web.web import SESSION_COOKIE
+from app.features.oauth import queries
+from app.features.oauth.http import oauth_of
+from app.features.oauth.provider.clients import STATIC, is_document_id
+from app.features.oauth.provider.server import Answer
+from app.features.oauth.schemas import Approval
+from app.gate.policy import Role, Scope
+from app.kit.errors import InvalidRequest, NotFound
+from app.kit.ids import parse_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from starlette.requests import Request
+
+    from app.features.oauth.provider.oauth import Asked
+    from app.gate.principal import Principal
+
+APPS = "/dashboard/apps"
+_MAX_QUERY = 16 * 1024
+_MAX_FIELDS = 50
+_ASK = frozenset({"consent", "select_account"})
+_CODE = re.compile(r"[BCDFGHJKLMNPQRSTVWXZ]{8}")
+
+WORDS = {
+    Scope.DOCUMENTS_READ: "Read and search documents and collections",
+    Scope.DOCUMENTS_WRITE: "Create, change and delete documents and collections",
+    Scope.PROMPTS_READ: "Read prompts",
+    Scope.PROMPTS_WRITE: "Create, change and delete prompts",
+    Scope.WORKSPACE_READ: "Read projects and what agents noted in the workspace",
+    Scope.WORKSPACE_WRITE: "Change projects and what agents note in the workspace",
+}
+"""The scopes in plain words."""
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    """Read the parameters of an authorization request.
+
+    Raises:
+        InvalidRequest: they cannot be read.
+    """
+    if len(query) > _MAX_QUERY:
+        raise InvalidRequest("The app's request is too long.")
+    try:
+        return parse_qsl(query, keep_blank_values=False, errors="strict", max_num_fields=_MAX_FIELDS)
+    except ValueError as error:
+        raise InvalidRequest("The app's request cannot be read.") from error
+
+
+def _sent(answer: Answer) -> Response:
+    """Send the browser to the client."""
+    assert answer.location
+    headers = {"location": answer.location, "cache-control": "no-store", "referrer-policy": "no-referrer"}
+    return Response(status_code=303, headers=headers)
+
+
+async def authorize(request: Request) -> Response:
+    """Ask a person whether a client may have access, or answer the client at once."""
+    if request.method == "POST":
+        return await _decide(request)
+    oauth, query = oauth_of(request), request.url.query
+    pairs = _pairs(query)
+    asked = await oauth.check(pairs)
+    if isinstance(asked, Answer):
+        return _sent(asked)
+    silent = "none" in asked.prompts
+    if silent and len(asked.prompts) > 1:
+        return _sent(await oauth.refuse(pairs, asked.redirect, "invalid_request"))
+    person = await visitor(request)
+    if person is None:
+        return _sent(await oauth.refuse(pairs, asked.redirect, "login_required")) if silent else sign_in_first(request)
+    if "login" in asked.prompts:
+        return _sign_in_again(request, pairs)
+    # A program on the person's machine can be imitated by any other there, so that its earlier consent proves nothing.
+    if not asked.prompts & _ASK and not asked.redirect.is_loopback:
+        consent = await oauth.consent(asked, person.user_id)
+        if consent is not None:
+            approval = Approval(person.user_id, consent.workspace_id, asked.scopes, consent.grant_id)
+            return _sent(await oauth.decide(pairs, approval))
+    if silent:
+        return _sent(await oauth.refuse(pairs, asked.redirect, "consent_required"))
+    return await _consent_page(request, asked, person, query)
+
+
+def _sign_in_again(request: Request, pairs: Sequence[tuple[str, str]]) -> Response:
+    """End the browser's session and come back without `prompt=login`."""
+    kept = [(name, value) for name, value in pairs if name != "prompt"]
+    prompts = " ".join(value for name, value in pairs if name == "prompt").replace("login", "").split()
+    query = urlencode([*kept, *([("prompt", " ".join(prompts))] if prompts else [])])
+    response = redirect(f"{SIGN_IN}?next={quote(f'{request.url.path}?{query}', safe='/')}")
+    web_of(request).clear_cookie(response, SESSION_COOKIE)
+    return response
+
+
+async def _consent_page(request: Request, asked: Asked, person: Principal, query: str) -> Response:
+    client = asked.client
+    return render(
+        request,
+        "consent.html",
+        form_targets=[asked.redirect.form_target],
+        query=query,
+        device_code="",
+        action="/oauth/authorize",
+        name=client.name,
+        origin=client.origin,
+        is_document=is_document_id(client.client_id),
+        place=asked.redirect.place,
+        is_loopback=asked.redirect.is_loopback,
+        is_loopback_only=client.is_loopback_only,
+        is_app=asked.redirect.is_app,
+        **await _choices(request, person, asked.resource, asked.scopes),
+    )
+
+
+async def _choices(request: Request, person: Principal, resource: str, scopes: Sequence[str]) -> dict[str, object]:
+    """Give what every page of consent shows: who decides, for what, and in which workspace."""
+    rows = await queries.list_workspaces(gate_of(request).database, person.user_id)
+    return {
+        "person": person.user_name,
+        "resource": resource,
+        "scopes": [(scope, WORDS[Scope(scope)]) for scope in scopes],
+        "workspaces": [(str(row["id"]), f"{row['name']} ({row['role']})") for row in rows],
+    }
+
+
+def _approval(person: Principal, fields: dict[str, str], asked: Sequence[str]) -> Approval:
+    """Read what a person chose.
+
+    Raises:
+        InvalidRequest: no workspace, or nothing is allowed.
+    """
+    workspace = parse_id(fields.get("workspace", ""))
+    scopes = tuple(scope for scope in asked if f"scope.{scope}" in fields)
+    if workspace is None or not scopes:
+        raise InvalidRequest("Choose a workspace and leave at least one permission checked, or deny the request.")
+    return Approval(person.user_id, workspace, scopes)
+
+
+async def _decide(request: Request) -> Response:
+    person = await visitor(request)
+    if person is None:
+        return sign_in_first(request)
+    fields = await form(request)
+    oauth, pairs = oauth_of(request), _pairs(fields.get("query", ""))
+    asked = await oauth.check(pairs)
+    if isinstance(asked, Answer):
+        return _sent(asked)
+    allowed = fields.get("decision") == "allow"
+    approval = _approval(person, fields, asked.scopes) if allowed else None
+    return _sent(await oauth.decide(pairs, approval))
+
+
+async def device(request: Request) -> Response:
+    """Enter the code that a device shows, then decide as for any other client."""
+    oauth = oauth_of(request)
+    person = await visitor(request)
+    if person is None:
+        return sign_in_first(request)
+    fields = await form(request) if request.method == "POST" else dict(request.query_params)
+    given = fields.get("user_code", "")
+    code = re.sub(r"[^A-Z]", "", given.upper()[:40])
+    row = await oauth.device(f"{code[:4]}-{code[4:]}") if _CODE.fullmatch(code) else None
+    if row is None:
+        wrong = "This code is unknown or its time is over. Start again on the device." if given else ""
+        return render(request, "device.html", 400 if wrong else 200, wrong=wrong, done="")
+    if request.method == "POST" and "decision" in fields:
+        approval = _approval(person, fields, row.scopes) if fields["decision"] == "allow" else None
+        if not await oauth.decide_device(row, approval):
+            raise InvalidRequest("This request was answered before, or its time is over.")
+        done = "The device has access now. You can close this page." if approval else "Access was denied."
+        return render(request, "device.html", wrong="", done=done)
+    return render(
+        request,
+        "consent.html",
+        query="",
+        device_code=row.user_code,
+        action="/oauth/device",
+        name=row.client_name,
+        origin="part of this service" if row.client_id in STATIC else "registered dynamically",
+        is_document=False,
+        place="",
+        is_loopback=False,
+        is_loopback_only=False,
+        is_app=False,
+        **await _choices(request, person, row.resource, row.scopes),
+    )
+
+
+async def apps(request: Request) -> Response:
+    """List what has access, and take it back."""
+    oauth_of(request)
+    person = await visitor(request)
+    if person is None:
+        return sign_in_first(request)
+    database = gate_of(request).database
+    if request.method == "POST":
+        grant_id = parse_id((await form(request)).get("grant", ""))
+        if grant_id is None or not await queries.revoke_grant(database, person.user_id, grant_id):
+            raise NotFound("This app has no access any more.")
+        _forget(request, grant_id)
+        return redirect(APPS)
+    found = await queries.list_apps(database, person.user_id)
+    listed = [(app, [WORDS[Scope(scope)] for scope in app.scopes if scope in Role.OWNER.scopes]) for app in found]
+    return render(request, "apps.html", apps=listed, action=APPS)
+
+
+def _forget(request: Request, grant_id: UUID) -> None:
+    """Tell this process's cache; the others see the end of the grant within its few seconds."""
+    from app.gate.ports import Revocations
+
+    try:
+        gate_of(request).get(Revocations).of_grant(grant_id)
+    except KeyError:
+        return
+
+
+_WHY = "a person decides here what a program may do"
+PAGES = [
+    Page("/oauth/authorize", authorize, ("GET", "POST"), why=_WHY),
+    Page("/oauth/device", device, ("GET", "POST"), why=_WHY, rate="sign-in"),
+    Page(APPS, apps, ("GET", "POST"), why="shows a person what has access"),
+]
