@@ -51,7 +51,9 @@ def oauth_of(request: HttpRequest) -> OAuth:
 
 def _sent(answer: Answer) -> Response:
     body = answer.body if isinstance(answer.body, str) else pydantic_core.to_json(answer.body)
-    return Response(body, answer.status, answer.headers | _NO_STORE, media_type="application/json")
+    headers = {name.lower(): value for name, value in answer.headers.items()} | _NO_STORE
+    headers.pop("content-type", None)
+    return Response(body, answer.status, headers, media_type="application/json" if body else None)
 
 
 def _refused(error: AppError) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.responses import Response
@@ -16,6 +16,7 @@ from app.features.oauth.provider.clients import STATIC, is_document_id
 from app.features.oauth.provider.server import Answer
 from app.features.oauth.schemas import Approval
 from app.gate.policy import Role, Scope
+from app.gate.ports import Revocations
 from app.kit.errors import InvalidRequest, NotFound
 from app.kit.ids import parse_id
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from app.features.oauth.provider.oauth import Asked
+    from app.features.oauth.provider.oauth import Asked, OAuth
     from app.gate.principal import Principal
 
 APPS = "/dashboard/apps"
@@ -70,28 +71,47 @@ async def authorize(request: Request) -> Response:
     """Ask a person whether a client may have access, or answer the client at once."""
     if request.method == "POST":
         return await _decide(request)
-    oauth, query = oauth_of(request), request.url.query
+    query = request.url.query
     pairs = _pairs(query)
-    asked = await oauth.check(pairs)
+    asked = await oauth_of(request).check(pairs)
     if isinstance(asked, Answer):
         return _sent(asked)
-    silent = "none" in asked.prompts
-    if silent and len(asked.prompts) > 1:
-        return _sent(await oauth.refuse(pairs, asked.redirect, "invalid_request"))
     person = await visitor(request)
+    if "none" in asked.prompts:
+        return _sent(await _without_asking(oauth_of(request), pairs, asked, person))
     if person is None:
-        return _sent(await oauth.refuse(pairs, asked.redirect, "login_required")) if silent else sign_in_first(request)
+        return sign_in_first(request)
     if "login" in asked.prompts:
         return _sign_in_again(request, pairs)
-    # A program on the person's machine can be imitated by any other there, so that its earlier consent proves nothing.
-    if not asked.prompts & _ASK and not asked.redirect.is_loopback:
-        consent = await oauth.consent(asked, person.user_id)
-        if consent is not None:
-            approval = Approval(person.user_id, consent.workspace_id, asked.scopes, consent.grant_id)
-            return _sent(await oauth.decide(pairs, approval))
-    if silent:
-        return _sent(await oauth.refuse(pairs, asked.redirect, "consent_required"))
-    return await _consent_page(request, asked, person, query)
+    known = await _known_consent(oauth_of(request), pairs, asked, person)
+    return _sent(known) if known is not None else await _consent_page(request, asked, person, query)
+
+
+async def _without_asking(
+    oauth: OAuth, pairs: Sequence[tuple[str, str]], asked: Asked, person: Principal | None
+) -> Answer:
+    """Answer `prompt=none`: with a code where nothing has to be asked, else with what is missing."""
+    if len(asked.prompts) > 1:
+        return await oauth.refuse(pairs, asked.redirect, "invalid_request")
+    if person is None:
+        return await oauth.refuse(pairs, asked.redirect, "login_required")
+    known = await _known_consent(oauth, pairs, asked, person)
+    return known or await oauth.refuse(pairs, asked.redirect, "consent_required")
+
+
+async def _known_consent(
+    oauth: OAuth, pairs: Sequence[tuple[str, str]], asked: Asked, person: Principal
+) -> Answer | None:
+    """Continue an earlier consent to the same client, resource and scopes.
+
+    A program on the person's machine can be imitated by any other there: its earlier consent proves nothing.
+    """
+    if asked.prompts & _ASK or asked.redirect.is_loopback:
+        return None
+    consent = await oauth.consent(asked, person.user_id)
+    if consent is None:
+        return None
+    return await oauth.decide(pairs, Approval(person.user_id, consent.workspace_id, asked.scopes, consent.grant_id))
 
 
 def _sign_in_again(request: Request, pairs: Sequence[tuple[str, str]]) -> Response:
@@ -124,7 +144,7 @@ async def _consent_page(request: Request, asked: Asked, person: Principal, query
     )
 
 
-async def _choices(request: Request, person: Principal, resource: str, scopes: Sequence[str]) -> dict[str, object]:
+async def _choices(request: Request, person: Principal, resource: str, scopes: Sequence[str]) -> dict[str, Any]:
     """Give what every page of consent shows: who decides, for what, and in which workspace."""
     rows = await queries.list_workspaces(gate_of(request).database, person.user_id)
     return {
@@ -218,8 +238,6 @@ async def apps(request: Request) -> Response:
 
 def _forget(request: Request, grant_id: UUID) -> None:
     """Tell this process's cache; the others see the end of the grant within its few seconds."""
-    from app.gate.ports import Revocations
-
     try:
         gate_of(request).get(Revocations).of_grant(grant_id)
     except KeyError:

@@ -1,0 +1,123 @@
+"""The service at an https address, people who are signed in there, and clients that they use."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import replace
+
+import httpx2
+import pytest
+import pytest_asyncio
+
+from app.features.accounts.service import Principals
+from app.gate.policy import Scope
+from app.gate.principal import CredentialKind
+from app.kit.ids import new_id
+from tests.features.oauth.flow import ISSUER, Flow, Person
+from tests.support.asgi import Transport
+from tests.support.factories import Make
+from tests.support.service import serving
+
+_INSERT_SESSION = """
+INSERT INTO browser_sessions (id, token_hash, user_id, workspace_id, expires_at)
+VALUES ($1, $2, $3, $4, clock_timestamp() + interval '1 day')
+"""
+
+
+def browser_of(app, session=None):
+    cookies = {"__Host-session": session} if session else None
+    return httpx2.AsyncClient(transport=Transport(app), base_url=ISSUER, cookies=cookies, follow_redirects=False)
+
+
+@pytest_asyncio.fixture(scope="session")
+async def secure_settings(settings):
+    return settings.model_copy(update={"public_url": ISSUER})
+
+
+@pytest_asyncio.fixture(scope="session")
+async def app(secure_settings, database):
+    """The service, as people reach it."""
+    async with serving(secure_settings) as made:
+        yield with_sessions(made, database, secure_settings)
+
+
+@pytest_asyncio.fixture(scope="session")
+async def other_app(secure_settings, database):
+    """Another process of it."""
+    async with serving(secure_settings) as made:
+        yield with_sessions(made, database, secure_settings)
+
+
+@pytest.fixture(scope="session")
+def people(app, database):
+    """Factories on this service."""
+    return Make(app, database)
+
+
+@pytest.fixture
+def signed_in(app, database):
+    """A browser that is signed in as a user."""
+
+    async def sign_in(user, on=app):
+        session = secrets.token_urlsafe(32)
+        values = (new_id(), hashlib.sha256(session.encode()).digest(), user.id, user.workspace_id)
+        await database.system_rows(_INSERT_SESSION, *values)
+        return Person(user.id, user.workspace_id, user.email, browser_of(on, session))
+
+    return sign_in
+
+
+@pytest_asyncio.fixture
+async def person(people, signed_in):
+    """Somebody with a browser."""
+    return await signed_in(await people.user())
+
+
+@pytest_asyncio.fixture
+async def flow(person):
+    """A registered client in that browser."""
+    made = Flow(person.http)
+    assert (await made.register()).status_code == 201
+    return made
+
+
+@pytest.fixture
+def bearer(app):
+    """A client that sends a token."""
+
+    def make(token, on=app):
+        return httpx2.AsyncClient(
+            transport=Transport(on), base_url=ISSUER, headers={"authorization": f"Bearer {token}"}
+        )
+
+    return make
+
+
+class Sessions:
+    """Stands in for the resolver of browser sessions where there is none yet."""
+
+    def __init__(self, database, principals):
+        self._database = database
+        self._principals = principals
+
+    async def __call__(self, credential, resource):
+        row = await self._database.global_row(_SESSION, hashlib.sha256(credential.encode()).digest())
+        if row is None:
+            return None
+        made = self._principals.build(row, CredentialKind.SESSION, row["session_id"], frozenset(Scope))
+        return replace(made, credential_id=row["session_id"])
+
+
+_SESSION = """
+SELECT s.id AS session_id, p.* FROM browser_sessions s
+  JOIN principals p ON p.workspace_id = s.workspace_id AND p.user_id = s.user_id
+ WHERE s.token_hash = $1 AND s.revoked_at IS NULL AND s.expires_at > clock_timestamp()
+"""
+
+
+def with_sessions(made, database, settings):
+    resolvers = made.state.gate._resolvers
+    if "session" not in resolvers:
+        resolvers["session"] = Sessions(database, Principals(made.state.gate.plans, settings.default_plan))
+    return made
