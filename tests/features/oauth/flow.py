@@ -102,12 +102,14 @@ class Flow:
         return answer_of(page)
 
     async def token(self, **parameters: Any) -> httpx2.Response:
-        sent = {name: value for name, value in ({"client_id": self.client_id} | parameters).items() if value is not None}
+        sent = {
+            name: value for name, value in ({"client_id": self.client_id} | parameters).items() if value is not None
+        }
         if self.secret and "client_secret" not in parameters:
             sent["client_secret"] = self.secret
         return await self.http.post("/oauth/token", data=sent)
 
-    async def exchange(self, code: str, **changes: Any) -> httpx2.Response:
+    async def exchange(self, code: str, /, **changes: Any) -> httpx2.Response:
         sent = {
             "grant_type": "authorization_code",
             "code": code,
@@ -116,7 +118,7 @@ class Flow:
         }
         return await self.token(**(sent | changes))
 
-    async def refresh(self, refresh_token: str, **changes: Any) -> httpx2.Response:
+    async def refresh(self, refresh_token: str, /, **changes: Any) -> httpx2.Response:
         return await self.token(grant_type="refresh_token", refresh_token=refresh_token, **changes)
 
     async def tokens(self, **changes: Any) -> dict[str, Any]:

@@ -29,7 +29,13 @@ async def test_a_client_gets_tokens_and_calls_with_them(flow, bearer, person):
 async def test_the_consent_page_names_everything(flow):
     page = await flow.open()
     assert page.status_code == 200, page.text
-    for text in ("Test client", "registered dynamically", "client.example", f"{ISSUER}/mcp", "Read and search documents"):
+    for text in (
+        "Test client",
+        "registered dynamically",
+        "client.example",
+        f"{ISSUER}/mcp",
+        "Read and search documents",
+    ):
         assert text in page.text
     policy = page.headers["content-security-policy"]
     assert "frame-ancestors 'none'" in policy

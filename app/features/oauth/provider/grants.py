@@ -85,13 +85,13 @@ class CodeGrant(grants.AuthorizationCodeGrant):  # type: ignore[misc]
         approval: Approval = request.user
         client: Client = request.client
         connection = self.server.connection
+        redirect = client.redirect(request.payload.redirect_uri)
+        assert redirect is not None
         grant_id = approval.grant_id or new_id()
         if approval.grant_id is None and not queries.insert_grant(
             connection, grant_id, approval, client.client_id, client.name, request.resource
         ):
-            raise InvalidRequestError("The workspace is not one of this person.")
-        redirect = client.redirect(request.payload.redirect_uri)
-        assert redirect is not None
+            raise InvalidRequestError("The workspace is not one of this person.", redirect_uri=redirect.uri)
         queries.insert_code(
             connection,
             code_hash=digest(code),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from authlib.oauth2.rfc6749 import OAuth2Error
-from authlib.oauth2.rfc6749.errors import InvalidRequestError, UnsupportedResponseTypeError
+from authlib.oauth2.rfc6749.errors import InvalidClientError, InvalidRequestError, UnsupportedResponseTypeError
 from authlib.oauth2.rfc6749.util import extract_basic_authorization
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -73,11 +73,13 @@ class OAuth:
         return await self._run(lambda server: server.create_endpoint_response(name, request))
 
     async def _answer(self, request: Request, ask: Callable[[Server], Answer]) -> Answer:
-        client_id, _ = _basic(request.headers)
+        sound, client_id = _basic(request.headers)
         documents = await self._described(client_id or request.payload.client_id, stale_will_do=True)
 
         def call(server: Server) -> Answer:
             try:
+                if not sound:
+                    raise InvalidClientError("The Authorization header cannot be read.", status_code=401)
                 check_parameters(request)
                 return ask(server)
             except OAuth2Error as error:
@@ -240,9 +242,10 @@ def _authorization(server: Server, request: Request) -> Any:
     return server.get_consent_grant(request)
 
 
-def _basic(headers: Mapping[str, str]) -> tuple[str | None, str | None]:
+def _basic(headers: Mapping[str, str]) -> tuple[bool, str | None]:
+    """Read the client's id from an `Authorization` header; False when the header makes no sense."""
     try:
-        found: tuple[str | None, str | None] = extract_basic_authorization(headers)
+        client_id, _ = extract_basic_authorization(headers)
     except ValueError:
-        return None, None
-    return found
+        return False, None
+    return True, client_id
