@@ -37,6 +37,9 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=10 * MIB, ge=1024)
     trusted_proxies: Annotated[list[str], NoDecode] = []
     insecure_http: bool = False
+    signup: Literal["closed", "invite", "open"] = "closed"
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     embed_threads: int = Field(default=2, ge=1, le=64)
 

@@ -173,9 +173,7 @@ def _credential(scope: Scope, operation: Operation[Any, Any]) -> Credential:
         session = web.cookie(scope, SESSION_COOKIE)
         if session and operation.kind == "command" and not web.is_own_origin(scope):
             raise CrossSite
-    return Credential(
-        authorization, header(scope, b"x-agent-id"), session, client=header(scope, b"user-agent")
-    )
+    return Credential(authorization, header(scope, b"x-agent-id"), session, client=header(scope, b"user-agent"))
 
 
 def _shape(method: str, path: str) -> tuple[str, int, str]:
