@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 
 from app.store.jobs import enqueue_args, enqueue_with
+from app.store.tx import literal
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from app.gate.operation import Context
     from app.gate.replay import ReceiptKey
     from app.store.tx import Tx
@@ -16,12 +19,12 @@ if TYPE_CHECKING:
 # An expired receipt is taken over in place; a live one is locked and left as it is.
 _CLAIM_RECEIPT = """
 INSERT INTO receipts AS r (workspace_id, user_id, grant_id, key_digest, fingerprint, body, created_at)
-VALUES ($1, $2, $3, $4, $5, NULL, clock_timestamp())
+VALUES ({values}, NULL, clock_timestamp())
 ON CONFLICT (workspace_id, user_id, grant_id, key_digest) DO UPDATE
    SET fingerprint = excluded.fingerprint, body = NULL, created_at = excluded.created_at
  WHERE r.created_at <= clock_timestamp() - interval '24 hours'
-RETURNING true
 """
+_CLAIMED = "INSERT 0 1"
 
 _GET_RECEIPT = """
 SELECT fingerprint, body FROM receipts
@@ -51,10 +54,15 @@ changes AS MATERIALIZED (
 _FINISH = enqueue_with(_CHANGES)
 
 
-async def claim_receipt(tx: Tx, key: ReceiptKey) -> bool:
-    """Insert the receipt's row, waiting for a twin; False when a live receipt is there."""
-    values = (tx.workspace_id, key.user_id, key.grant_id, key.digest, key.fingerprint)
-    return await tx.fetchval(_CLAIM_RECEIPT, *values) is not None
+def claim_receipt(workspace_id: UUID, key: ReceiptKey) -> str:
+    """Write the statement that inserts the receipt's row, waiting for a twin; it travels with BEGIN."""
+    values: tuple[UUID | bytes, ...] = (workspace_id, key.user_id, key.grant_id, key.digest, key.fingerprint)
+    return _CLAIM_RECEIPT.format(values=", ".join(map(literal, values)))
+
+
+def receipt_claimed(tx: Tx) -> bool:
+    """Tell whether the opening statement took the receipt; otherwise a live one is there."""
+    return tx.opening_tag == _CLAIMED
 
 
 async def get_receipt(tx: Tx, key: ReceiptKey) -> asyncpg.Record:
