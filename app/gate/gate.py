@@ -145,7 +145,8 @@ class Gate:
         if principal is None:
             msg = "The credential is unknown, expired or revoked; create a new one and send it instead."
             raise Unauthenticated(msg, presented=True)
-        return replace(principal, agent=credential.agent[:_MAX_AGENT_LENGTH]) if credential.agent else principal
+        agent = "".join(filter(str.isprintable, credential.agent or ""))[:_MAX_AGENT_LENGTH]
+        return replace(principal, agent=agent) if agent else principal
 
     async def run(
         self,
@@ -192,7 +193,7 @@ class Gate:
                     return Answer(_parse_result(operation, stored), stored, replayed=True)
                 result = await operation.function(ctx, args)
                 body = result.to_json() if result is not None else b""
-                await queries.finish(ctx, operation.name, key, replay.pack(body) if key else None)
+                tx.closing = queries.finish(ctx, operation.name, key, replay.pack(body) if key else b"")
         except asyncpg.LockNotAvailableError as error:
             if begun:
                 raise

@@ -22,7 +22,7 @@ _ROLLBACK_SECONDS = 2.0
 class Tx:
     """A transaction whose tenant is set; it has no `commit`: the block that opened it ends it."""
 
-    __slots__ = ("connection", "opening_tag", "workspace_id")
+    __slots__ = ("closing", "connection", "opening_tag", "workspace_id")
 
     def __init__(
         self, connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record], workspace_id: UUID, opening_tag: str
@@ -31,6 +31,8 @@ class Tx:
         self.workspace_id = workspace_id
         self.opening_tag = opening_tag
         """Command tag of the statement that travelled with BEGIN."""
+        self.closing = ""
+        """A last statement, built of `literal` values alone, that travels with COMMIT."""
 
     async def fetch(self, sql: str, *args: Any) -> list[asyncpg.Record]:
         """Run a statement and return its rows."""
@@ -57,7 +59,7 @@ class Tx:
 
 
 def literal(value: UUID | bytes) -> str:
-    """Write a value for a statement that travels with BEGIN, which takes no parameters: only hex digits and hyphens."""
+    """Write a value for a statement that travels with BEGIN or COMMIT: only hex digits and hyphens, no parameters."""
     return f"'{value}'::uuid" if isinstance(value, UUID) else f"'\\x{value.hex()}'::bytea"
 
 
@@ -82,8 +84,9 @@ async def open_tx(
         try:
             begin = _begin(workspace_id, read_only=read_only)
             tag = await connection.execute(f"{begin}; {opening}" if opening else begin)
-            yield Tx(connection, workspace_id, tag)
-            await connection.execute("COMMIT")
+            tx = Tx(connection, workspace_id, tag)
+            yield tx
+            await connection.execute(f"{tx.closing}; COMMIT" if tx.closing else "COMMIT")
         except BaseException:
             await _roll_back(connection)
             raise
