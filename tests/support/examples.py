@@ -62,6 +62,8 @@ async def example(operation: Operation[Any, Any], make: Make, user: User) -> dic
     for name in sorted(schema.get("required", ()), key=list(schema.get("properties", {})).index):
         if name in id_fields(operation):
             args[name] = await make_id(operation, name, make, user, args)
+        elif (operation.name, name) == ("search.fetch", "id"):
+            args[name] = f"document_{await _document_id(make, user, args)}"
         elif (operation.name, name) in VALUES:
             args[name] = VALUES[operation.name, name]
         else:

@@ -105,7 +105,7 @@ class ToolFace:
             "jsonrpc": "2.0",
             "id": 1,
             "method": "tools/call",
-            "params": {"name": self.tool.name, "arguments": args},
+            "params": {"name": self.tool.name, "arguments": self._arguments(args)},
         }
         headers = {"accept": "application/json, text/event-stream"}
         found = outcome_of(await client.post("/mcp", json=message, headers=headers, **options))
@@ -115,6 +115,22 @@ class ToolFace:
         body = result.get("structuredContent")
         status = body["error"]["code"] if result.get("isError") and body else found.status
         return Outcome(status, body, found.headers, found.text)
+
+    @property
+    def hides_absence(self) -> bool:
+        """Whether the tool answers a missing object with success, as deletes do."""
+        return self.tool.when_absent is not None
+
+    def _arguments(self, args: Args) -> Args:
+        """Give the operation's arguments in the tool's words, with the revision that a tool may insist on."""
+        words = {
+            field.alias or name: self.tool.args.model_fields[name].alias or name
+            for name, field in self.operation.args.model_fields.items()
+        }
+        found = {words.get(name, name): value for name, value in args.items()}
+        if "expectedRevision" in self.tool.input_schema.get("required", ()):
+            found.setdefault("expectedRevision", 1)
+        return found
 
 
 Face = RestFace | ToolFace
