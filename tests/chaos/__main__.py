@@ -1,4 +1,4 @@
-"""`python -m tests.chaos --seconds N --seed S [--quick] [--mutants]`: the service under faults, judged by its history."""
+"""`python -m tests.chaos --seconds N --seed S [--quick] [--mutants]`: the service under faults, judged by history."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _original_key = replay.receipt_key
 
 def predicate_ignored() -> None:
     """A write goes through whatever revision it was based on: lost updates."""
-    queries._expected = lambda precondition: (None, None)
+    queries._expected = lambda _: (None, None)
 
 
 def no_receipt() -> None:
@@ -57,7 +57,8 @@ def receipt_in_second_transaction() -> None:
         key = replay.receipt_key(self._secret_key, ctx.principal, operation, args, replay.normalize_key(raw_key))
         async with self.database.tx(ctx.workspace_id) as tx:
             stored = await tx.fetchval(
-                "SELECT body FROM receipts WHERE workspace_id = $1 AND user_id = $2 AND grant_id = $3 AND key_digest = $4",
+                "SELECT body FROM receipts WHERE workspace_id = $1 AND user_id = $2 AND grant_id = $3 "
+                "AND key_digest = $4",
                 tx.workspace_id, key.user_id, key.grant_id, key.digest,
             )  # fmt: skip
         if stored is not None:
@@ -136,7 +137,7 @@ def answered_before_commit() -> None:
                     await gate_queries.finish(ctx, operation.name, None, None)
                     answered.set_result(Answer(result, body))
                     await asyncio.sleep(_PAUSE)
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001  the caller gets it, whatever it is
                 if not answered.done():
                     answered.set_exception(error)
 

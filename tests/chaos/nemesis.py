@@ -17,6 +17,7 @@ from tests.support.stack import ServerProcess, Stack
 
 PAUSE_SECONDS = 0.8
 RESTART_SECONDS = 30.0
+_STARTS = 10
 _LOCK_SECONDS = 3.5
 """Longer than the roles' `lock_timeout`, so that writers of the document are refused."""
 
@@ -29,6 +30,7 @@ class Nemesis:
         assert stack.servers.postgres is not None
         self._postgres, self._superuser_url = stack.servers.postgres, stack.superuser_url
         self._workers, self._documents, self._random = workers, documents, random
+        self._reviving: dict[int, asyncio.Task[None]] = {}
         self.faults: Counter[str] = Counter()
 
     async def run(self, deadline: float) -> None:
@@ -48,12 +50,25 @@ class Nemesis:
             await fault()
             self.faults[name] += 1
             number += 1
+        await asyncio.gather(*self._reviving.values())
 
     async def _kill_worker(self) -> None:
-        worker = self._random.choice(self._workers)
+        """Kill a worker that serves; it comes back while other faults go on."""
+        while not (ready := [worker for worker in self._workers if worker.port not in self._reviving]):
+            await asyncio.wait(self._reviving.values(), return_when=asyncio.FIRST_COMPLETED)
+        worker = self._random.choice(ready)
         worker.kill()
-        worker.start()
-        await asyncio.to_thread(worker.wait_ready)
+        self._reviving[worker.port] = asyncio.create_task(self._revive(worker))
+
+    async def _revive(self, worker: ServerProcess) -> None:
+        for _ in range(_STARTS):
+            worker.start()
+            try:
+                await asyncio.to_thread(worker.wait_ready)
+            except RuntimeError:  # it was starting while Postgres was away
+                continue
+            break
+        del self._reviving[worker.port]
 
     async def _stop_postgres(self) -> None:
         process = self._postgres.process

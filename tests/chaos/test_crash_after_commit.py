@@ -45,8 +45,7 @@ async def _lose_the_answer(proxy, doomed, sound, document):
     proxy.commit_delay = 20.0
     lost = asyncio.create_task(exchange(doomed.port, change))
     await asyncio.wait_for(proxy.committed.wait(), 10)
-    while json.loads((await exchange(sound.port, request("GET", path, credential)))[2])["data"]["revision"] < 2:
-        await asyncio.sleep(0.02)
+    await _until_written(sound, path, credential)
     doomed.kill()
     with pytest.raises((OSError, EOFError)):
         await lost
@@ -54,3 +53,11 @@ async def _lose_the_answer(proxy, doomed, sound, document):
     assert (status, headers.get("idempotency-replayed")) == (200, "true")
     assert json.loads(body)["data"]["revision"] == 2
     assert json.loads((await exchange(sound.port, request("GET", path, credential)))[2])["data"]["revision"] == 2
+
+
+async def _until_written(sound, path, credential):
+    for _ in range(200):
+        if json.loads((await exchange(sound.port, request("GET", path, credential)))[2])["data"]["revision"] == 2:
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail("the write never committed")

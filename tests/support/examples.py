@@ -10,7 +10,7 @@ from uuid import UUID
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from app.gate.operation import Operation
+    from tests.support.faces import Face
     from tests.support.factories import Make, User
 
 Schema = dict[str, Any]
@@ -45,9 +45,9 @@ VALUES: dict[tuple[str, str], Any] = {
 """Values that neither the type nor the name gives, by operation and argument."""
 
 
-def id_fields(operation: Operation[Any, Any]) -> list[str]:
+def id_fields(face: Face) -> list[str]:
     """Name the arguments that hold ids, optional ones included."""
-    fields = operation.args.model_fields
+    fields = face.args.model_fields
     return [field.alias or name for name, field in fields.items() if _holds_id(field.annotation, field.alias or name)]
 
 
@@ -55,13 +55,14 @@ def _holds_id(annotation: Any, alias: str) -> bool:
     return "UUID" in str(annotation) or alias.endswith(("Id", "Ids"))
 
 
-async def example(operation: Operation[Any, Any], make: Make, user: User) -> dict[str, Any]:
+async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
     """Build arguments that the operation accepts, with objects of `user` behind the ids it requires."""
-    schema = operation.args.model_json_schema(by_alias=True)
+    operation = face.operation
+    schema = face.args.model_json_schema(by_alias=True)
     args: dict[str, Any] = {}
     for name in sorted(schema.get("required", ()), key=list(schema.get("properties", {})).index):
-        if name in id_fields(operation):
-            args[name] = await make_id(operation, name, make, user, args)
+        if name in id_fields(face):
+            args[name] = await make_id(face, name, make, user, args)
         elif (operation.name, name) == ("search.fetch", "id"):
             args[name] = f"document_{await _document_id(make, user, args)}"
         elif (operation.name, name) in VALUES:
@@ -71,11 +72,11 @@ async def example(operation: Operation[Any, Any], make: Make, user: User) -> dic
     return args
 
 
-async def make_id(operation: Operation[Any, Any], name: str, make: Make, user: User, known: dict[str, Any]) -> str:
+async def make_id(face: Face, name: str, make: Make, user: User, known: dict[str, Any]) -> str:
     """Make an object of a user and return its id."""
     maker = IDS.get(name)
     if maker is None:
-        msg = f"{operation.name} takes {name}: say in tests/support/examples.py (IDS) how to make such an object"
+        msg = f"{face.label} takes {name}: say in tests/support/examples.py (IDS) how to make such an object"
         raise AssertionError(msg)
     return await maker(make, user, known)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,10 @@ from app import features
 from app.edge.rest.binding import BODY_METHODS, Binding
 
 if TYPE_CHECKING:
+    from app.edge.mcp.tool import Tool
     from app.edge.rest.router import Rest
     from app.gate.operation import Operation
+    from app.kit.schema import Model
 
 Args = dict[str, Any]
 GARBAGE = b'{"title": '
@@ -34,10 +35,12 @@ class Outcome:
         error = self.body.get("error") if isinstance(self.body, dict) else None
         return error["reason"] if error else None
 
-    def without_request_id(self) -> tuple[int, str]:
-        """What two callers may compare."""
-        request_id = self.headers["x-request-id"]
-        return self.status, self.text.replace(request_id, "…")
+    def without(self, *texts: str) -> tuple[int, str]:
+        """What two callers may compare: all but the request's own id, and the ids that the caller sent itself."""
+        text = self.text
+        for own in (self.headers["x-request-id"], *texts):
+            text = text.replace(own, "…")
+        return self.status, text
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class RestFace:
     """A REST route of an operation."""
 
     rest: Rest
+
+    @property
+    def args(self) -> type[Model]:
+        return self.operation.args
 
     @property
     def operation(self) -> Operation[Any, Any]:
@@ -88,12 +95,15 @@ class RestFace:
 class ToolFace:
     """An MCP tool of an operation."""
 
-    tool: Any
+    tool: Tool
+
+    @property
+    def args(self) -> type[Model]:
+        return self.tool.args
 
     @property
     def operation(self) -> Operation[Any, Any]:
-        operation: Operation[Any, Any] = self.tool.operation
-        return operation
+        return self.tool.operation
 
     @property
     def label(self) -> str:
@@ -105,7 +115,7 @@ class ToolFace:
             "jsonrpc": "2.0",
             "id": 1,
             "method": "tools/call",
-            "params": {"name": self.tool.name, "arguments": self._arguments(args)},
+            "params": {"name": self.tool.name, "arguments": args},
         }
         headers = {"accept": "application/json, text/event-stream"}
         found = outcome_of(await client.post("/mcp", json=message, headers=headers, **options))
@@ -115,22 +125,6 @@ class ToolFace:
         body = result.get("structuredContent")
         status = body["error"]["code"] if result.get("isError") and body else found.status
         return Outcome(status, body, found.headers, found.text)
-
-    @property
-    def hides_absence(self) -> bool:
-        """Whether the tool answers a missing object with success, as deletes do."""
-        return self.tool.when_absent is not None
-
-    def _arguments(self, args: Args) -> Args:
-        """Give the operation's arguments in the tool's words, with the revision that a tool may insist on."""
-        words = {
-            field.alias or name: self.tool.args.model_fields[name].alias or name
-            for name, field in self.operation.args.model_fields.items()
-        }
-        found = {words.get(name, name): value for name, value in args.items()}
-        if "expectedRevision" in self.tool.input_schema.get("required", ()):
-            found.setdefault("expectedRevision", 1)
-        return found
 
 
 Face = RestFace | ToolFace
@@ -148,12 +142,8 @@ def rest_faces() -> list[RestFace]:
 
 
 def tool_faces() -> list[ToolFace]:
-    """All tools that stand for one operation each; none while the service has no MCP endpoint."""
-    if importlib.util.find_spec("app.edge.mcp") is None:
-        return []
-    return [
-        ToolFace(tool) for tool in features.collect("tools", "TOOLS") if getattr(tool, "operation", None) is not None
-    ]
+    """All tools."""
+    return [ToolFace(tool) for tool in features.collect("tools", "TOOLS")]
 
 
 FACES: list[Face] = [*rest_faces(), *tool_faces()]

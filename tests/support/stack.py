@@ -121,7 +121,7 @@ class ServerProcess:
                 env=environment,
                 pass_fds=[fd],
                 start_new_session=True,
-                preexec_fn=die_with(os.getpid(), signal.SIGKILL),
+                preexec_fn=die_with(os.getpid(), signal.SIGKILL),  # noqa: PLW1509  set up before any fork
             )
         finally:
             if output is not None:

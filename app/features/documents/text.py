@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from app.kit.schema import One, Page
 
+_UNKNOWN = "(not kept by the import)"
 _EXCERPT = 200
 
 
@@ -73,13 +74,13 @@ def versions(result: Page[Version], args: ListVersions) -> str:
     lines = [f"Found {count} version{'' if count == 1 else 's'}{':' if count else '.'}"]
     for index, item in enumerate(result.data):
         latest = " (Latest Snapshot)" if index == 0 and args.cursor is None else ""
-        lines.append(f"- **Version {item.version}**{latest}: {one_line(item.title or 'title not kept')}")
+        lines.append(f"- **Version {item.version}**{latest}: {one_line(item.title or _UNKNOWN)}")
         lines.append(f"  Version ID: {item.id} | Revision: {item.revision}")
         lines.append(f"  By: {one_line(item.user_name, 100)} | {_time(item.created_at)}")
         if item.change_log:
             lines.append(f"  Change log: {one_line(item.change_log)}")
     if result.data:
-        starts = "\n".join(f"Version {item.version}: {one_line(item.content or '', _EXCERPT)}" for item in result.data)
+        starts = "\n".join(f"Version {item.version}: {one_line(item.content or _UNKNOWN, _EXCERPT)}" for item in result.data)
         lines.extend(["", fenced(starts, "Stored texts, each cut to its beginning (whole in structuredContent).")])
     return "\n".join([*lines, *_page_end(result, "get_document_versions")])
 

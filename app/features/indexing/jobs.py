@@ -8,7 +8,7 @@ from uuid import UUID
 from app.features.documents.service import INDEX_JOB, index_job
 from app.features.indexing import queries, service
 from app.features.indexing.remote import Embedder
-from app.store.jobs import Handler, absorb, enqueue
+from app.store.jobs import Handler, absorb, enqueue, enqueue_missing
 
 if TYPE_CHECKING:
     from typing import Any
@@ -31,7 +31,7 @@ async def index(work: Work, payload: dict[str, Any]) -> None:
 async def sweep(work: Work) -> None:
     """Ask for work on every workspace that is behind: whatever a crash lost is found here."""
     pending = await queries.list_pending_workspaces(work.database)
-    await enqueue(work.database.system, [index_job(workspace_id) for workspace_id in pending])
+    await enqueue_missing(work.database.system, [index_job(workspace_id) for workspace_id in pending])
 
 
 JOBS = [Handler(INDEX_JOB, index)]

@@ -81,8 +81,9 @@ async def _claim(database: Database, workspace_id: UUID) -> list[Claimed]:
         fresh = await queries.claim_documents(
             tx, attempts=(0, _ALONE_FROM - 1), limit=CLAIM_DOCUMENTS, seconds=CLAIM_SECONDS
         )
+        # Who was started too often is given up above, except that a deletion must be carried out some day.
         return fresh or await queries.claim_documents(
-            tx, attempts=(_ALONE_FROM, MAX_ATTEMPTS), limit=1, seconds=CLAIM_SECONDS
+            tx, attempts=(_ALONE_FROM, 2**31 - 1), limit=1, seconds=CLAIM_SECONDS
         )
 
 
