@@ -122,7 +122,7 @@ class Guard:
 
 def _check_post(scope: Scope) -> None:
     if scope["method"] != "POST":
-        msg = "This endpoint takes POST only: it keeps no session and pushes nothing."
+        msg = "This endpoint takes POST only: each request stands alone, and nothing is pushed."
         raise Refused(405, INVALID_REQUEST, msg, headers=[_ALLOW])
     media_type = (header(scope, b"content-type") or "").split(";")[0].strip().lower()
     if media_type != "application/json":
