@@ -163,7 +163,9 @@ async def test_the_writing_role_cannot_change_plans_nor_remove_people(sql):
         fixed = {"subscriptions", "event_epochs", "alembic_version"}
         assert await grants(sql, "app_write", privilege) & fixed == set()
     for privilege in ("DELETE", "TRUNCATE"):
-        assert await grants(sql, "app_write", privilege) & {"users", "workspaces", "credentials", "account_audit"} == set()
+        assert (
+            await grants(sql, "app_write", privilege) & {"users", "workspaces", "credentials", "account_audit"} == set()
+        )
 
 
 async def test_no_role_of_the_service_owns_or_creates_objects(sql):
