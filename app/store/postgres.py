@@ -64,9 +64,9 @@ class Database:
     read: asyncpg.Pool[asyncpg.Record]
     system: asyncpg.Pool[asyncpg.Record]
 
-    def tx(self, workspace_id: UUID) -> AbstractAsyncContextManager[Tx]:
-        """Open a write transaction of one workspace; it commits when the block ends well."""
-        return open_tx(self.write, workspace_id)
+    def tx(self, workspace_id: UUID, opening: str = "") -> AbstractAsyncContextManager[Tx]:
+        """Open a write transaction of one workspace, with a first statement; it commits when the block ends well."""
+        return open_tx(self.write, workspace_id, opening=opening)
 
     def global_tx(self) -> AbstractAsyncContextManager[Tx]:
         """Open a write transaction of no workspace, for wires where no tenant is known yet (sign-in, OAuth)."""
