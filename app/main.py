@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -20,16 +21,24 @@ from app.edge.web.web import Web, templates_folder
 from app.features.accounts.service import Principals
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
+from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
+from app.features.oauth import service as oauth
 from app.features.oauth.credentials import AccessTokens
 from app.features.oauth.provider.documents import Documents
 from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Terms
 from app.features.oauth.targets import Targets
-from app.gate.gate import Gate
+from app.features.signin import service as signin
+from app.features.signin.credentials import BrowserSessions
+from app.features.signin.passwords import Passwords
+from app.features.signin.service import SignIn
+from app.gate.gate import SESSION, Gate
 from app.gate.limiter import Limiter
+from app.gate.marks import Marks
 from app.gate.policy import Plans
-from app.gate.ports import Cached
+from app.gate.ports import Cached, Revocations
+from app.gate.principal import CredentialKind
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
 from app.store.fetcher import Fetcher
@@ -37,7 +46,6 @@ from app.store.fetcher import Fetcher
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from sqlalchemy.ext.asyncio import AsyncEngine
     from starlette.types import ASGIApp
 
     from app.settings import Settings
@@ -101,22 +109,37 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
+        passwords = Passwords()
+        stack.callback(passwords.close)
+        resolvers = {
+            "api-key": Cached(ApiKeys(database, principals)),
+            "bearer": Cached(AccessTokens(database, principals)),
+            SESSION: Cached(BrowserSessions(database, principals)),
+        }
+        revocations = Revocations(resolvers.values())
+        marks = Marks(
+            {
+                CredentialKind.API_KEY: functools.partial(keys.mark_used, database),
+                CredentialKind.OAUTH: functools.partial(oauth.mark_used, database),
+                CredentialKind.SESSION: functools.partial(signin.mark_seen, database),
+            }
+        )
+        await stack.enter_async_context(marks.flushing())
         app.state.gate = Gate(
             database=database,
             limiter=limiter,
             plans=plans,
-            resolvers={
-                "api-key": Cached(ApiKeys(database, principals)),
-                "bearer": Cached(AccessTokens(database, principals)),
-            },
+            resolvers=resolvers,
             services={
                 Embedder: embedder,
                 Site: Site(settings.url, settings.product_name),
-                OAuth: _authorization_server(
-                    settings, await stack.enter_async_context(engine.opened(settings)), database
-                ),
+                Revocations: revocations,
+                SignIn: SignIn(database, passwords, revocations, settings.signup),
+                OAuth: await _authorization_server(settings, database, stack),
             },
             secret_key=settings.secret_key.get_secret_value(),
+            secret_key_old=settings.secret_key_old.get_secret_value(),
+            marks=marks,
         )
         app.state.readiness = Readiness(database, client, migrating.newest_revision())
         for endpoint in app.state.mcp:
@@ -124,7 +147,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         yield
 
 
-def _authorization_server(settings: Settings, pool: AsyncEngine, database: Database) -> OAuth:
+async def _authorization_server(settings: Settings, database: Database, stack: contextlib.AsyncExitStack) -> OAuth:
+    pool = await stack.enter_async_context(engine.opened(settings))
     terms = Terms(
         issuer=settings.url,
         targets=Targets(settings.url, RESOURCES),

@@ -40,6 +40,9 @@ class Settings(BaseSettings):
     auth_issuer: str = ""
     access_token_seconds: int = Field(default=3600, ge=60, le=86_400)
     refresh_token_seconds: int = Field(default=60 * 86_400, ge=3600)
+    signup: Literal["closed", "invite", "open"] = "closed"
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     embed_threads: int = Field(default=2, ge=1, le=64)
 

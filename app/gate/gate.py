@@ -169,9 +169,10 @@ class Gate:
         if principal is None:
             msg = "The credential is unknown, expired or revoked; create a new one and send it instead."
             raise Unauthenticated(msg, presented=True)
+        agent = _printable(credential.agent)
         if self._marks is not None and principal.credential_id is not None:
-            self._marks.used(principal.kind, principal.credential_id, credential.agent or credential.client)
-        return replace(principal, agent=credential.agent[:_MAX_AGENT_LENGTH]) if credential.agent else principal
+            self._marks.used(principal.kind, principal.credential_id, agent or _printable(credential.client))
+        return replace(principal, agent=agent) if agent else principal
 
     async def run(
         self,
@@ -209,13 +210,22 @@ class Gate:
             text = replay.normalize_key(raw_key)
             keys = [replay.receipt_key(secret, ctx.principal, operation, args, text) for secret in self._secrets]
         key = keys[0] if keys else None
-        async with self.database.tx(ctx.workspace_id) as tx:
-            ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
-            if keys and (stored := await replay.claim(tx, keys)) is not None:
-                return Answer(_parse_result(operation, stored), stored, replayed=True)
-            result = await operation.function(ctx, args)
-            body = result.to_json() if result is not None else b""
-            await queries.finish(ctx, operation.name, key, replay.pack(body, key) if key else None)
+        opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
+        begun = False
+        try:
+            async with self.database.tx(ctx.workspace_id, opening) as tx:
+                begun = True
+                ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
+                if keys and (stored := await replay.stored_answer(tx, keys)) is not None:
+                    tx.closing = replay.renewed(ctx, operation.name, keys, stored)
+                    return Answer(_parse_result(operation, stored), stored, replayed=True)
+                result = await operation.function(ctx, args)
+                body = result.to_json() if result is not None else b""
+                tx.closing = queries.finish(ctx, operation.name, key, replay.pack(body, key) if key else b"")
+        except asyncpg.LockNotAvailableError as error:
+            if begun:
+                raise
+            raise replay.in_progress() from error
         for call in ctx.committed:
             call()
         return Answer(result, body)
@@ -273,6 +283,11 @@ def _message(item: Mapping[str, Any]) -> str:
         return "required"
     message: str = item["msg"]
     return message.removeprefix("Value error, ")
+
+
+def _printable(text: str | None) -> str:
+    """Keep what may be shown of how a program calls itself."""
+    return "".join(filter(str.isprintable, text or ""))[:_MAX_AGENT_LENGTH]
 
 
 class _Retryable(Exception):

@@ -11,7 +11,6 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import asyncpg
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from app.gate import queries
@@ -20,8 +19,11 @@ from app.kit.secrets import keyed_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from uuid import UUID
 
-    from app.gate.operation import Operation
+    import asyncpg
+
+    from app.gate.operation import Context, Operation
     from app.gate.principal import Principal
     from app.kit.schema import Model
     from app.store.tx import Tx
@@ -35,8 +37,8 @@ _NONCE_BYTES = 12
 class ReceiptKey:
     """Whose key, and for what request."""
 
-    user_id: object
-    grant_id: object
+    user_id: UUID
+    grant_id: UUID
     digest: bytes
     fingerprint: bytes
     seal: bytes = field(repr=False)
@@ -72,27 +74,33 @@ def receipt_key(
     )
 
 
-async def claim(tx: Tx, keys: Sequence[ReceiptKey]) -> bytes | None:
-    """Insert the receipt under the first key, or return the stored body of the same request.
+def in_progress() -> IdempotencyInProgress:
+    """Say that a twin has held the key for longer than the lock timeout."""
+    msg = "A request with this Idempotency-Key is still running; send the same request again shortly."
+    return IdempotencyInProgress(msg, retry_after=_RETRY_SECONDS)
 
-    Further keys are the same under earlier secrets; they are only read.
+
+async def stored_answer(tx: Tx, keys: Sequence[ReceiptKey]) -> bytes | None:
+    """Return the stored body of the same request; None when this transaction's opening claimed the first key.
+
+    Further keys are the same key under earlier secrets.
 
     Raises:
         IdempotencyKeyReused: the key belongs to another request.
-        IdempotencyInProgress: a twin holds it longer than the lock timeout.
     """
+    if not queries.receipt_claimed(tx):
+        return _stored(await queries.get_receipt(tx, keys[0]), keys[0])
     for earlier in keys[1:]:
         if (row := await queries.get_live_receipt(tx, earlier)) is not None:
             return _stored(row, earlier)
-    key = keys[0]
-    try:
-        claimed = await queries.claim_receipt(tx, key)
-    except asyncpg.LockNotAvailableError as error:
-        msg = "A request with this Idempotency-Key is still running; send the same request again shortly."
-        raise IdempotencyInProgress(msg, retry_after=_RETRY_SECONDS) from error
-    if claimed:
-        return None
-    return _stored(await queries.get_receipt(tx, key), key)
+    return None
+
+
+def renewed(ctx: Context, operation: str, keys: Sequence[ReceiptKey], stored: bytes) -> str:
+    """Write the statement that keeps an answer of an earlier secret under the present one, if it was just claimed."""
+    if not queries.receipt_claimed(ctx.tx):
+        return ""
+    return queries.finish(ctx, operation, keys[0], pack(stored, keys[0]))
 
 
 def _stored(row: asyncpg.Record, key: ReceiptKey) -> bytes:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.store.postgres import Database
+    from app.store.tx import Tx
 
 S = TypeVar("S")
 PAYLOAD_VERSION = 1
@@ -45,10 +46,13 @@ def decode(payload: bytes | None) -> dict[str, Any]:
 ENQUEUE = QueryQueueBuilder(settings=SETTINGS).build_enqueue_query().strip()
 """pgqueuer's own statement; its parameters are $1 to $6, see `enqueue_args`."""
 
-
-def enqueue_with(ctes: str) -> str:
-    """Put further data-modifying CTEs before pgqueuer's statement, so that both are one message."""
-    return f"WITH {ctes},\n{ENQUEUE.removeprefix('WITH ')}"
+ENQUEUE_FUNCTION = f"""
+CREATE OR REPLACE FUNCTION enqueue_jobs(int[], text[], bytea[], interval[], text[], jsonb[])
+RETURNS TABLE (ord bigint, id bigint) LANGUAGE sql VOLATILE AS $function$
+{ENQUEUE}
+$function$;
+"""
+"""The same statement as a function, for other functions to call."""
 
 
 def enqueue_args(jobs: Sequence[Job]) -> tuple[Any, ...]:
@@ -100,6 +104,11 @@ async def enqueue(pool: asyncpg.Pool[asyncpg.Record], jobs: Sequence[Job]) -> No
     if jobs:
         async with pool.acquire() as connection:
             await connection.fetch(ENQUEUE, *enqueue_args(jobs))
+
+
+async def enqueue_in(tx: Tx, jobs: Sequence[Job]) -> None:
+    """Enqueue jobs in a transaction that is no operation's."""
+    await tx.fetch(ENQUEUE, *enqueue_args(jobs))
 
 
 async def absorb(pool: asyncpg.Pool[asyncpg.Record], job: Job) -> None:

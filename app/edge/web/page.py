@@ -5,26 +5,32 @@ from __future__ import annotations
 import hmac
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from starlette.responses import HTMLResponse, Response
 
 from app.edge.asgi import header, read_body
 from app.edge.web.web import CSRF_COOKIE, SESSION_COOKIE, Cookie, Web
-from app.gate.gate import Credential, Gate
+from app.gate.gate import Credential, Gate, parse_args
 from app.gate.policy import Limit
 from app.kit.errors import AppError, InvalidRequest, Kind, Unauthenticated, UnsupportedMediaType
+from app.kit.schema import Model
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from starlette.requests import Request
 
+    from app.gate.operation import Operation
     from app.gate.principal import Principal
+
+A = TypeVar("A", bound=Model)
+R = TypeVar("R", bound=Model | None)
 
 HOME = "/dashboard"
 SIGN_IN = "/sign-in"
+SESSION_SECONDS = 90 * 24 * 3600
 MAX_FORM_BYTES = 64 * 1024
 _MAX_FIELDS = 100
 _MAX_PATH = 2000
@@ -209,3 +215,27 @@ def _fields(body: bytes) -> dict[str, str]:
     if len(fields) != len(pairs) or any("\0" in value for value in fields.values()):
         raise InvalidRequest("The form cannot be read.")
     return fields
+
+
+async def call(request: Request, operation: Operation[A, R], **args: Any) -> R:
+    """Run an operation for the visitor, whose refusals become pages; without a session, sign-in comes first."""
+    credential = Credential(None, session=session_cookie(request), client=request.headers.get("user-agent"))
+    gate = gate_of(request)
+    admission = await gate.admit(operation, credential)
+    request.scope["visitor"] = admission.principal
+    answer = await gate.run(
+        admission, operation, parse_args(operation.args, args), request_id=request.scope["request_id"]
+    )
+    return answer.result
+
+
+def sign_visitor_in(request: Request, response: Response, token: str) -> Response:
+    """Give the browser the cookie of a fresh session."""
+    web_of(request).set_cookie(response, Cookie(SESSION_COOKIE, token, SESSION_SECONDS))
+    return response
+
+
+def sign_visitor_out(request: Request, response: Response) -> Response:
+    """Take the session's cookie back."""
+    web_of(request).clear_cookie(response, SESSION_COOKIE)
+    return response

@@ -19,6 +19,8 @@ users = Table(
     Column("name", Text, nullable=False),
     Column("external_id", Text),
     _made_at(),
+    Column("password_hash", Text),
+    Column("password_changed_at", DateTime(timezone=True)),
     Index("users_email_key", text("lower(email)"), unique=True),
 )
 
@@ -30,6 +32,7 @@ workspaces = Table(
     Column("kind", Text, CheckConstraint("kind IN ('personal', 'shared')", name="kind"), nullable=False),
     Column("created_by", Uuid, ForeignKey("users.id"), nullable=False),
     _made_at(),
+    Index(None, "created_by"),
 )
 
 memberships = Table(
@@ -52,4 +55,17 @@ subscriptions = Table(
     _made_at("updated_at"),
 )
 
-TABLES = [users, workspaces, memberships, subscriptions]
+account_audit = Table(
+    "account_audit",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("user_id", Uuid),
+    Column("workspace_id", Uuid),
+    Column("action", Text, nullable=False),
+    Column("subject", Text),
+    Column("address", Text),
+    _made_at(),
+    Index(None, "user_id", "created_at"),
+)
+
+TABLES = [users, workspaces, memberships, subscriptions, account_audit]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.features.oauth import queries
@@ -41,5 +40,5 @@ class AccessTokens:
             msg = f"This token is for {row['resource']}. Ask the authorization server for one with resource={resource}"
             raise Unauthenticated(msg, presented=True)
         scopes = frozenset(Scope(scope) for scope in row["scopes"])
-        principal = self._principals.build(row, CredentialKind.OAUTH, row["grant_id"], scopes)
-        return replace(principal, credential_id=row["grant_id"])
+        grant_id = row["grant_id"]
+        return self._principals.build(row, CredentialKind.OAUTH, grant_id, scopes, credential_id=grant_id)

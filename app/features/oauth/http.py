@@ -12,8 +12,8 @@ from app.edge.asgi import header, read_body
 from app.edge.errors import status_of
 from app.edge.rest.raw import Raw
 from app.edge.web.page import gate_of, web_of
-from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Json, Request
+from app.features.oauth.wire import oauth_of
 from app.gate.policy import Limit
 from app.kit.errors import AppError, InvalidRequest, NotFound, UnsupportedMediaType
 
@@ -35,18 +35,6 @@ RATES = {"token": Limit(600, 60), "register": Limit(300, 3600), "none": None}
 """How often one address may call; wide, since one address may be the back end of many people's client."""
 
 _WORDS = {429: "slow_down", 503: "temporarily_unavailable", 500: "server_error"}
-
-
-def oauth_of(request: HttpRequest) -> OAuth:
-    """Give the authorization server.
-
-    Raises:
-        NotFound: another server issues this service's tokens.
-    """
-    try:
-        return gate_of(request).get(OAuth)
-    except KeyError:
-        raise NotFound("Tokens for this service are issued elsewhere; its metadata names the issuer.") from None
 
 
 def _sent(answer: Answer) -> Response:

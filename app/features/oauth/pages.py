@@ -11,10 +11,10 @@ from starlette.responses import Response
 from app.edge.web.page import SIGN_IN, Page, form, gate_of, redirect, render, sign_in_first, visitor, web_of
 from app.edge.web.web import SESSION_COOKIE
 from app.features.oauth import queries
-from app.features.oauth.http import oauth_of
 from app.features.oauth.provider.clients import STATIC, is_document_id
 from app.features.oauth.provider.server import Answer
 from app.features.oauth.schemas import Approval
+from app.features.oauth.wire import oauth_of
 from app.gate.policy import Role, Scope
 from app.gate.ports import Revocations
 from app.kit.errors import InvalidRequest, NotFound
@@ -22,7 +22,6 @@ from app.kit.ids import parse_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from uuid import UUID
 
     from starlette.requests import Request
 
@@ -229,19 +228,11 @@ async def apps(request: Request) -> Response:
         grant_id = parse_id((await form(request)).get("grant", ""))
         if grant_id is None or not await queries.revoke_grant(database, person.user_id, grant_id):
             raise NotFound("This app has no access any more.")
-        _forget(request, grant_id)
+        gate_of(request).get(Revocations).of_grant(grant_id)  # other processes see it within a few seconds
         return redirect(APPS)
     found = await queries.list_apps(database, person.user_id)
     listed = [(app, [WORDS[Scope(scope)] for scope in app.scopes if scope in Role.OWNER.scopes]) for app in found]
     return render(request, "apps.html", apps=listed, action=APPS)
-
-
-def _forget(request: Request, grant_id: UUID) -> None:
-    """Tell this process's cache; the others see the end of the grant within its few seconds."""
-    try:
-        gate_of(request).get(Revocations).of_grant(grant_id)
-    except KeyError:
-        return
 
 
 _WHY = "a person decides here what a program may do"

@@ -10,12 +10,14 @@ from uuid import UUID
 import pytest
 
 from app.gate.gate import Credential
+from app.gate.policy import Scope
 from app.gate.principal import CredentialKind, Principal
 from tests.edge.mcp.wire import LEGACY_ERA, MODERN_ERA, Era, raw
 from tests.support.service import client_of
 
 PING = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
 METADATA = "http://service.test/.well-known/oauth-protected-resource"
+ALL = " ".join(scope.value for scope in Scope)
 PUBLIC = ["tools/list", "resources/list", "resources/templates/list"]
 CHALLENGE = {
     "tools/call": {"name": "get_user_info", "arguments": {}},
@@ -59,7 +61,7 @@ async def test_public_methods_need_no_credential(http, era, method):
 async def test_protected_methods_are_challenged_without_an_error_code(http, era, method):
     answer = await era.send(http, method, CHALLENGE[method], message_id="m-1")
     assert answer.status_code == 401
-    assert answer.headers["www-authenticate"] == f'Bearer resource_metadata="{METADATA}/mcp"'
+    assert answer.headers["www-authenticate"] == f'Bearer scope="{ALL}", resource_metadata="{METADATA}/mcp"'
     assert answer.headers["cache-control"] == "no-store"
     body = answer.json()
     assert (body["jsonrpc"], body["id"]) == ("2.0", "m-1")
@@ -77,7 +79,7 @@ async def test_a_bad_credential_is_refused_even_where_none_is_needed(http, era, 
 async def test_the_authenticated_surface_names_its_own_metadata(http, method):
     answer = await LEGACY_ERA.send(http, method, path="/grok-mcp")
     assert answer.status_code == 401
-    assert answer.headers["www-authenticate"] == f'Bearer resource_metadata="{METADATA}/grok-mcp"'
+    assert answer.headers["www-authenticate"] == f'Bearer scope="{ALL}", resource_metadata="{METADATA}/grok-mcp"'
 
 
 async def test_the_authenticated_surface_serves_the_same_tools(alice, http, era):
@@ -186,7 +188,7 @@ async def test_each_resource_has_its_metadata(http, path, resource):
     body = answer.json()
     assert body["resource"] == f"http://service.test{resource}"
     assert body["bearer_methods_supported"] == ["header"]
-    assert "authorization_servers" not in body
+    assert body["authorization_servers"] == ["http://service.test"]
     assert answer.headers["access-control-allow-origin"] == "*"
 
 
@@ -194,7 +196,7 @@ async def test_an_oauth_token_without_the_scope_is_sent_back_for_more(alice, mak
     gate = service.state.gate
     principal = await gate.authenticate(Credential(f"API-Key {await make.key(alice, scopes=('documents.read',))}"))
 
-    async def resolve(_: str) -> Principal:
+    async def resolve(_: str, __: str) -> Principal:
         return replace(principal, kind=CredentialKind.OAUTH)
 
     gate._resolvers = {**gate._resolvers, "test-oauth": resolve}
@@ -202,8 +204,9 @@ async def test_an_oauth_token_without_the_scope_is_sent_back_for_more(alice, mak
     refused = await era.send(client, "tools/call", {"name": "create_document", "arguments": {}})
     assert refused.status_code == 403
     challenge = refused.headers["www-authenticate"]
-    assert (
-        challenge == f'Bearer error="insufficient_scope", scope="documents.write", resource_metadata="{METADATA}/mcp"'
+    assert challenge == (
+        'Bearer error="insufficient_scope", scope="documents.read documents.write", '
+        f'resource_metadata="{METADATA}/mcp"'
     )
     assert (await era.send(client, "tools/call", {"name": "list_documents", "arguments": {}})).status_code == 200
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import replace
 
 import httpx2
 import pytest
 import pytest_asyncio
 
-from app.features.accounts.service import Principals
-from app.gate.policy import Scope
-from app.gate.principal import CredentialKind
 from app.kit.ids import new_id
 from tests.features.oauth.flow import ISSUER, Flow, Person
 from tests.support.asgi import Transport
@@ -46,17 +42,17 @@ async def secure_settings(settings):
 
 
 @pytest_asyncio.fixture(scope="session")
-async def app(secure_settings, database):
+async def app(secure_settings):
     """The service, as people reach it."""
     async with serving(secure_settings) as made:
-        yield with_sessions(made, database, secure_settings)
+        yield made
 
 
 @pytest_asyncio.fixture(scope="session")
-async def other_app(secure_settings, database):
+async def other_app(secure_settings):
     """Another process of it."""
     async with serving(secure_settings) as made:
-        yield with_sessions(made, database, secure_settings)
+        yield made
 
 
 @pytest.fixture(scope="session")
@@ -102,32 +98,3 @@ def bearer(app):
         )
 
     return make
-
-
-class Sessions:
-    """Stands in for the resolver of browser sessions where there is none yet."""
-
-    def __init__(self, database, principals):
-        self._database = database
-        self._principals = principals
-
-    async def __call__(self, credential, resource):  # noqa: ARG002  any surface
-        row = await self._database.global_row(_SESSION, hashlib.sha256(credential.encode()).digest())
-        if row is None:
-            return None
-        made = self._principals.build(row, CredentialKind.SESSION, row["session_id"], frozenset(Scope))
-        return replace(made, credential_id=row["session_id"])
-
-
-_SESSION = """
-SELECT s.id AS session_id, p.* FROM browser_sessions s
-  JOIN principals p ON p.workspace_id = s.workspace_id AND p.user_id = s.user_id
- WHERE s.token_hash = $1 AND s.revoked_at IS NULL AND s.expires_at > clock_timestamp()
-"""
-
-
-def with_sessions(made, database, settings):
-    resolvers = made.state.gate._resolvers
-    if "session" not in resolvers:
-        resolvers["session"] = Sessions(database, Principals(made.state.gate.plans, settings.default_plan))
-    return made

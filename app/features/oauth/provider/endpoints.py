@@ -9,7 +9,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint
 
-from app.features.oauth import queries
+from app.features.oauth.provider import queries
 from app.features.oauth.provider.clients import DEVICE_GRANT
 from app.features.oauth.provider.grants import METHODS, POLL_SECONDS
 from app.features.oauth.provider.server import digest, new_secret, wanted_scopes

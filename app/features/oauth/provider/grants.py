@@ -9,7 +9,7 @@ from authlib.oauth2.rfc6749.errors import InvalidGrantError, InvalidRequestError
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc8628 import DeviceCodeGrant
 
-from app.features.oauth import queries
+from app.features.oauth.provider import queries
 from app.features.oauth.provider.clients import AUTH_METHODS
 from app.features.oauth.provider.server import digest, new_secret, wanted_scopes
 from app.features.oauth.schemas import DeviceRow

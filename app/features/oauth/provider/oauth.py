@@ -10,8 +10,7 @@ from authlib.oauth2.rfc6749.errors import InvalidClientError, InvalidRequestErro
 from authlib.oauth2.rfc6749.util import extract_basic_authorization
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from app.features.oauth import queries
-from app.features.oauth.provider import metadata
+from app.features.oauth.provider import metadata, queries
 from app.features.oauth.provider.clients import Client, is_document_id
 from app.features.oauth.provider.endpoints import DeviceAuthorization, Introspection, Revocation
 from app.features.oauth.provider.grants import CodeGrant, DeviceGrant, Pkce, RefreshGrant

@@ -12,7 +12,7 @@ from authlib.oauth2.rfc7591 import ClientMetadataClaims, ClientRegistrationEndpo
 from authlib.oauth2.rfc7591.errors import InvalidRedirectURIError
 from authlib.oauth2.rfc7592 import ClientConfigurationEndpoint
 
-from app.features.oauth import queries
+from app.features.oauth.provider import queries
 from app.features.oauth.provider.clients import AUTH_METHODS, DEVICE_GRANT, GRANT_TYPES, Client
 from app.features.oauth.provider.server import SCOPES, TOLERATED, digest, new_secret
 from app.features.oauth.redirects import parse_redirect

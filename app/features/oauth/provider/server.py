@@ -14,7 +14,7 @@ from authlib.oauth2.rfc6749.requests import OAuth2Payload
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 from authlib.oauth2.rfc9207 import IssuerParameter
 
-from app.features.oauth import queries
+from app.features.oauth.provider import queries
 from app.features.oauth.provider.clients import STATIC, Client, is_document_id
 from app.gate.policy import Role, Scope
 

@@ -1,0 +1,26 @@
+"""The worker's part of signing in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.features.signin import service
+from app.gate.site import Site
+from app.store.jobs import Handler
+
+if TYPE_CHECKING:
+    from app.store.jobs import Work
+
+
+async def write_mail(work: Work, payload: dict[str, Any]) -> None:
+    """Write the mail that somebody asked for."""
+    await service.write_mail(work.database, work.get(Site), payload["purpose"], payload["email"])
+
+
+async def sweep(work: Work) -> None:
+    """Forget what ended long ago."""
+    await service.forget_old(work.database)
+
+
+JOBS = [Handler(service.MAIL_JOB, write_mail)]
+SWEEPS = [sweep]
