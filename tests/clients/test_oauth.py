@@ -7,6 +7,7 @@ import re
 import secrets
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import anyio
@@ -123,14 +124,18 @@ async def test_the_python_sdk_signs_in(product, browser, document, path, how):
     assert storage.tokens.refresh_token != before.refresh_token
 
 
-def answers_of(process, browser, steps):
-    """Answer a script's lines until it gives its result; `steps` are called when it pauses."""
+def answers_of(process, browser, steps, *, narrow):
+    """Answer a script's lines until it gives its result; `steps` are called when it pauses.
+
+    Args:
+        narrow: allow reading only at first, so that the client has to ask for more.
+    """
     opened = 0
     for line in process.stdout:
         message = json.loads(line)
         if "authorize" in message:
             opened += 1
-            reply = browser.allow(message["authorize"], without=".write" if opened == 1 else "")
+            reply = browser.allow(message["authorize"], without=".write" if narrow and opened == 1 else "")
         elif "paused" in message:
             steps()
             reply = ""
@@ -160,8 +165,13 @@ def test_the_typescript_sdk_signs_in(  # noqa: PLR0917  fixtures
     process = subprocess.Popen(
         arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+
+    def steps():
+        expire_access(product)
+        restart(product)
+
     try:
-        opened, seen = answers_of(process, browser, lambda: (expire_access(product), restart(product)))
+        opened, seen = answers_of(process, browser, steps, narrow=version == "v2")
     finally:
         process.kill()
         process.wait()
@@ -171,7 +181,8 @@ def test_the_typescript_sdk_signs_in(  # noqa: PLR0917  fixtures
     assert seen["again"]["structuredContent"]["data"]["email"] == browser.email
     assert seen["refreshed"] is True
     assert "documents.write" in seen["scope"]
-    assert opened == 2
+    # v1 answers a 403 with a refresh, which cannot widen anything: there a person has to allow all at once.
+    assert opened == (2 if version == "v2" else 1)
     assert (seen["clientId"] == document) is described
 
 
@@ -213,11 +224,9 @@ def test_mcp_remote_signs_in(product, browser, node, node_clients, tmp_path):
 
 
 def _printed_url(log: Path, prefix: str) -> str:
-    import time
-
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if found := re.search(re.escape(prefix) + r"\S+", log.read_text()):
+        if found := re.search(re.escape(prefix) + r"\?[^\s\"]+", log.read_text()):
             return found.group(0)
         time.sleep(0.1)
     raise AssertionError(log.read_text())
