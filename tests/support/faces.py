@@ -147,6 +147,10 @@ def tool_faces() -> list[ToolFace]:
 
 
 FACES: list[Face] = [*rest_faces(), *tool_faces()]
+KEY_FACES = [face for face in FACES if not face.operation.credentials]
+"""What any credential may call."""
+PERSON_FACES = [face for face in FACES if face.operation.credentials]
+"""What only a signed-in person may call."""
 
 
 def label(face: Face) -> str:
