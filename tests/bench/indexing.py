@@ -60,7 +60,9 @@ def _documents(files: int, seed: int, folder: Path | None) -> list[dict[str, str
 def _start_worker(stack: Stack) -> subprocess.Popen[bytes]:
     environment = child_environment(stack.settings) | {PARENT_ENV: str(os.getpid())}
     return subprocess.Popen(
-        [sys.executable, "-c", WORKER], env=environment, preexec_fn=die_with(os.getpid(), signal.SIGKILL)
+        [sys.executable, "-c", WORKER],
+        env=environment,
+        preexec_fn=die_with(os.getpid(), signal.SIGKILL),  # noqa: PLW1509  no other thread runs yet
     )
 
 
