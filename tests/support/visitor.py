@@ -1,4 +1,4 @@
-"""A person with a browser, as far as HTTP shows it: cookies, forms with their hidden fields, where requests come from."""
+"""A person with a browser, as far as HTTP shows it: cookies, forms with hidden fields, where requests come from."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Visitor:
         """Open a page."""
         return await self.client.get(path, **options)
 
-    async def fill(self, page: str, action: str | None = None, **fields: str) -> httpx2.Response:
-        """Open a page and send one of its forms (the one that leads to `action`, by default to the page itself)."""
+    async def fill(self, page: str, leads_to: str | None = None, **fields: str) -> httpx2.Response:
+        """Open a page and send one of its forms (by default the one that leads to the page itself)."""
         shown = await self.get(page)
         assert shown.status_code == 200, (shown.status_code, shown.text)
-        return await self.send(action or page, hidden(shown, action or page.partition("?")[0]) | fields)
+        return await self.send(leads_to or page, hidden(shown, leads_to or page.partition("?")[0]) | fields)
 
     async def send(self, path: str, fields: dict[str, str], **headers: str) -> httpx2.Response:
         """Send a form as a browser does from a page of ours, which gives no referrer."""
