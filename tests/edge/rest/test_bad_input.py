@@ -286,7 +286,6 @@ async def test_another_method_is_405_and_says_what_the_path_takes(alice, method,
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/v1",
         "/v1/",
         "/v1/documents/",
