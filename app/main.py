@@ -15,12 +15,14 @@ from app.edge.mcp.routes import endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
 from app.edge.rest.router import OperationRoute, OperationsFirst
+from app.features.accounts.service import Principals
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.keys.credentials import ApiKeys
 from app.gate.gate import Gate
 from app.gate.limiter import Limiter
 from app.gate.policy import Plans
+from app.gate.ports import Cached
 from app.gate.site import Site
 from app.store import migrating, postgres, redis
 
@@ -76,14 +78,14 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             stack.push_async_callback(client.aclose)
         embedder = MiniLM(1)
         stack.push_async_callback(embedder.close)
-        keys = ApiKeys(database, plans, settings.default_plan)
+        principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
         app.state.gate = Gate(
             database=database,
             limiter=limiter,
             plans=plans,
-            resolvers={"api-key": keys},
+            resolvers={"api-key": Cached(ApiKeys(database, principals))},
             services={Embedder: embedder, Site: Site(settings.url, settings.product_name)},
             secret_key=settings.secret_key.get_secret_value(),
         )

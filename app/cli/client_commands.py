@@ -35,12 +35,16 @@ def import_paths(
     client, memory = Client(target), Memory(target)
     files = list(find_files(paths))
     outcomes: list[Outcome] = []
-    with _progress(hidden=as_json) as progress:
-        task = progress.add_task("Importing", total=len(files))
-        for path in files:
-            outcomes.append(import_file(client, memory, path, tag or []))
-            progress.advance(task)
-    client.close()
+    try:
+        with _progress(hidden=as_json) as progress:
+            task = progress.add_task("Importing", total=len(files))
+            for path in files:
+                outcomes.append(import_file(client, memory, path, tag or []))
+                progress.advance(task)
+    except RefusedError as error:
+        fail(f"{error.reason}: {error.message} {len(outcomes)} of {len(files)} files were done; run it again.", 1)
+    finally:
+        client.close()
     _report(outcomes, as_json)
     if any(outcome.result == "failed" for outcome in outcomes):
         raise typer.Exit(1)

@@ -23,6 +23,8 @@ SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".txt", ".text", ".rst", ".ado
 MAX_TITLE = 500
 _NOT_FOUND = 404
 _CONFLICT = 409
+_HOPELESS = frozenset({0, 401, 403})
+"""No answer, or not with this key: every other file would fare the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +93,18 @@ def _wanted(path: Path, root: Path) -> bool:
 
 
 def import_file(client: Client, memory: Memory, path: Path, tags: list[str]) -> Outcome:
-    """Create or update the document of a file; never raises for what is wrong with one file."""
+    """Create or update the document of a file.
+
+    Raises:
+        RefusedError: for a reason that has nothing to do with the file.
+    """
     absolute = path.resolve()
     try:
         text = absolute.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         return Outcome(str(path), "failed", message=f"cannot be read as UTF-8 text: {error}")
+    if not text.strip():
+        return Outcome(str(path), "failed", message="is empty")
     digest = hashlib.sha256("\0".join([text, *tags]).encode()).hexdigest()
     known = memory.get(absolute)
     if known is not None and known.digest == digest:
@@ -105,13 +113,16 @@ def import_file(client: Client, memory: Memory, path: Path, tags: list[str]) -> 
     try:
         return _send(client, memory, absolute, body, digest, known)
     except RefusedError as error:
+        if error.status in _HOPELESS:
+            raise
         return Outcome(str(path), "failed", message=f"{error.reason}: {error.message}")
 
 
 def _send(
     client: Client, memory: Memory, path: Path, body: dict[str, Any], digest: str, known: Imported | None
 ) -> Outcome:
-    key = hashlib.sha256(f"import\0{path}\0{digest}\0{known.revision if known else 0}".encode()).hexdigest()
+    basis = f"{known.document_id}\0{known.revision}" if known else ""
+    key = hashlib.sha256(f"import\0{path}\0{digest}\0{basis}".encode()).hexdigest()
     result = "created"
     if known is not None:
         try:

@@ -19,6 +19,7 @@ from app.kit.errors import (
     InvalidRequest,
     PlanRequired,
     RateLimited,
+    SignInRequired,
     Unauthenticated,
     Unavailable,
 )
@@ -37,6 +38,9 @@ A = TypeVar("A", bound=Model)
 R = TypeVar("R", bound=Model | None)
 T = TypeVar("T")
 
+SESSION = "session"
+"""The name of the browser sessions' resolver."""
+
 _TRIES = 3
 _RETRY_SECONDS = 1
 _MAX_AGENT_LENGTH = 200
@@ -46,10 +50,15 @@ _MAX_FIELD_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What a wire found in its `Authorization` header, with the agent's name that came beside it."""
+    """What a wire found: the `Authorization` header, or the browser session's cookie where the wire reads it.
+
+    `resource` is the public URL of the surface that was called: a token is valid for exactly one (RFC 8707).
+    """
 
     authorization: str | None
     agent: str | None = None
+    session: str | None = None
+    resource: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +103,16 @@ class Gate:
         """Check the policy in the contract's order: 401, 402 plan, 403, 429, 402 feature.
 
         Raises:
-            Unauthenticated, PlanRequired, EntitlementUnavailable, InsufficientScope, RateLimited, FeatureNotInPlan.
+            Unauthenticated, PlanRequired, EntitlementUnavailable, SignInRequired, InsufficientScope, RateLimited,
+            FeatureNotInPlan.
         """
         principal = await self.authenticate(credential)
         plan = principal.plan
         if plan is None and not operation.plan_exempt:
             msg = "This workspace has no active plan. Start a trial or choose a plan."
             raise PlanRequired(msg)
+        if operation.credentials and principal.kind not in operation.credentials:
+            raise SignInRequired
         if operation.scopes and principal.scopes.isdisjoint(operation.scopes):
             raise InsufficientScope(tuple(scope.value for scope in operation.scopes))
         limits = (plan or self.plans.plans["trial"]).rates
@@ -121,11 +133,15 @@ class Gate:
             Unauthenticated: none, of an unknown scheme, or not valid (any more).
         """
         scheme, _, text = (credential.authorization or "").partition(" ")
-        if not scheme:
+        if not scheme and credential.session:
+            scheme, text = SESSION, credential.session
+        elif not scheme:
             msg = "Send a credential: `Authorization: API-Key gm_…` or `Authorization: Bearer …`."
             raise Unauthenticated(msg)
+        elif scheme.lower() == SESSION:  # a cookie's value is no credential for programs
+            scheme = ""
         resolver = self._resolvers.get(scheme.lower())
-        principal = await _translated(resolver(text.strip())) if resolver else None
+        principal = await _translated(resolver(text.strip(), credential.resource)) if resolver else None
         if principal is None:
             msg = "The credential is unknown, expired or revoked; create a new one and send it instead."
             raise Unauthenticated(msg, presented=True)

@@ -157,6 +157,16 @@ class IdempotencyInProgress(AppError):
     reason = "IDEMPOTENCY_IN_PROGRESS"
 
 
+class SignInRequired(AppError):
+    """The operation is for a person who is signed in; keys and narrowed tokens are refused."""
+
+    kind = Kind.FORBIDDEN
+    reason = "INSUFFICIENT_SCOPE"
+
+    def __init__(self) -> None:
+        super().__init__("Only a signed-in person may do this; open the dashboard and sign in.")
+
+
 class RateLimited(AppError):
     """The rate family's allowance of the window is spent."""
 

@@ -64,6 +64,16 @@ def enqueue_args(jobs: Sequence[Job]) -> tuple[Any, ...]:
     )
 
 
+# A job that is being picked is locked, and stays.
+_ABSORB = f"""
+DELETE FROM {SETTINGS.queue_table} WHERE id IN (
+  SELECT id FROM {SETTINGS.queue_table}
+   WHERE entrypoint = $1 AND payload = $2 AND status = 'queued' FOR UPDATE SKIP LOCKED)
+"""
+
+_WAITING = f"SELECT payload FROM {SETTINGS.queue_table} WHERE entrypoint = ANY($1) AND status = 'queued'"
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """What a job may use: the database of its worker and the services that the composition root built."""
@@ -90,3 +100,18 @@ async def enqueue(pool: asyncpg.Pool[asyncpg.Record], jobs: Sequence[Job]) -> No
     if jobs:
         async with pool.acquire() as connection:
             await connection.fetch(ENQUEUE, *enqueue_args(jobs))
+
+
+async def absorb(pool: asyncpg.Pool[asyncpg.Record], job: Job) -> None:
+    """Drop waiting jobs that ask for the same: what they were enqueued for is committed and seen from here on."""
+    async with pool.acquire() as connection:
+        await connection.execute(_ABSORB, job.entrypoint, encode(job.payload))
+
+
+async def enqueue_missing(pool: asyncpg.Pool[asyncpg.Record], jobs: Sequence[Job]) -> None:
+    """Enqueue those jobs of which none is waiting."""
+    if jobs:
+        async with pool.acquire() as connection:
+            rows = await connection.fetch(_WAITING, list({job.entrypoint for job in jobs}))
+        waiting = {row["payload"] for row in rows}
+        await enqueue(pool, [job for job in jobs if encode(job.payload) not in waiting])

@@ -13,16 +13,16 @@ from app.gate.principal import CredentialKind, Principal
 from app.kit.errors import AppError, InsufficientScope, PayloadTooLarge, Unauthenticated
 
 if TYPE_CHECKING:
-    from app.edge.asgi import Receive, Scope, Send
+    from app.edge.asgi import Headers, Receive, Scope, Send
     from app.edge.mcp.endpoint import Endpoint
     from app.edge.mcp.origin import Origins
-    from app.edge.mcp.rpc import RequestId
     from app.edge.mcp.surface import Surface
     from app.gate.gate import Gate
 
 log = logging.getLogger(__name__)
 _ALLOW = (b"allow", b"POST, OPTIONS")
 _JSON = (b"content-type", b"application/json")
+_JSON_KINDS = ("application/json", "application/*", "*/*")
 
 
 class Guard:
@@ -46,19 +46,18 @@ class Guard:
                 await send_bytes(send, 204, [_ALLOW], b"")
                 return
             _check_post(scope)
-            scope = {**scope, "headers": [_trimmed(item) for item in scope["headers"]]}
+            scope = {**scope, "headers": _normalised(scope)}
             caller = await self._identify(scope)
             body, message = await self._read(scope, receive, caller)
             self._authorize(scope, message, caller)
         except ClientGone:
             return
         except Refused as refusal:
-            await _refuse(send, refusal, message.id if message else None)
+            await _refuse(send, refusal, message)
             return
         except Exception:
             log.exception("unexpected error", extra={"request_id": scope["request_id"]})
-            fault = Refused(500, INTERNAL_ERROR, errors.internal(scope["request_id"]).message)
-            await _refuse(send, fault, message.id if message else None)
+            await _refuse(send, Refused(500, INTERNAL_ERROR, errors.internal(scope["request_id"]).message), message)
             return
         if (listed := self._inner.listing.answer(scope, message)) is not None:
             await send_bytes(send, 200, [_JSON], listed)
@@ -118,9 +117,15 @@ def _check_post(scope: Scope) -> None:
         raise Refused(415, INVALID_REQUEST, "Send `Content-Type: application/json`.")
 
 
-def _trimmed(item: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
-    """Drop optional whitespace around MCP's own headers, which one of the servers' parsers leaves in."""
-    return (item[0], item[1].strip(b" \t")) if item[0].startswith(b"mcp-") else item
+def _normalised(scope: Scope) -> Headers:
+    """Drop optional whitespace around MCP's own headers, which one server parser leaves in; no `Accept` takes JSON."""
+    headers = [(name, value.strip(b" \t") if name.startswith(b"mcp-") else value) for name, value in scope["headers"]]
+    accept = header(scope, b"accept")
+    if not accept:
+        return [*(item for item in headers if item[0] != b"accept"), (b"accept", b"application/json")]
+    if not any(kind in accept.lower() for kind in _JSON_KINDS):
+        raise Refused(406, INVALID_REQUEST, "Answers are JSON; send `Accept: application/json, text/event-stream`.")
+    return headers
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -133,5 +138,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-async def _refuse(send: Send, refusal: Refused, message_id: RequestId) -> None:
-    await send_bytes(send, refusal.status, refusal.headers, refusal.body(message_id))
+async def _refuse(send: Send, refusal: Refused, message: Message | None) -> None:
+    if message is not None:
+        refusal.message_id = message.id
+    await send_bytes(send, refusal.status, refusal.headers, refusal.body())

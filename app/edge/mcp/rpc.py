@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pydantic_core
 
@@ -17,20 +17,28 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
-REFUSED = -32000
+REFUSED = -32001
 """Of the range that JSON-RPC leaves to servers and MCP does not reserve."""
 
-RequestId = int | str | None
+RequestId: TypeAlias = int | str | None
 
 
 class Refused(Exception):
     """A request that is answered before any handler: an HTTP status with a JSON-RPC error."""
 
     def __init__(
-        self, status: int, code: int, message: str, *, data: Any = None, headers: Headers | None = None
+        self,
+        status: int,
+        code: int,
+        message: str,
+        *,
+        data: Any = None,
+        headers: Headers | None = None,
+        message_id: RequestId = None,
     ) -> None:
         super().__init__(message)
         self.status = status
+        self.message_id = message_id
         self.error: dict[str, Any] = {"code": code, "message": message}
         if data is not None:
             self.error["data"] = data
@@ -44,9 +52,9 @@ class Refused(Exception):
         headers = errors.error_headers(error, metadata_url)
         return cls(errors.status_of(error), code, error.message, data=data, headers=headers)
 
-    def body(self, message_id: RequestId) -> bytes:
-        """Serialize the error response."""
-        return pydantic_core.to_json({"jsonrpc": "2.0", "id": message_id, "error": self.error})
+    def body(self) -> bytes:
+        """Serialize the error response; its id is null as long as none could be read."""
+        return pydantic_core.to_json({"jsonrpc": "2.0", "id": self.message_id, "error": self.error})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +79,18 @@ class Message:
             raise Refused(400, PARSE_ERROR, f"The body is not valid JSON: {str(error)[:200]}") from error
         if isinstance(raw, list):
             raise Refused(400, INVALID_REQUEST, "Batches are not supported; send one JSON-RPC message per POST.")
-        if not isinstance(raw, dict):
-            raise Refused(400, INVALID_REQUEST, "The body must be one JSON-RPC message.")
-        message_id, method, params = raw.get("id"), raw.get("method"), raw.get("params")
-        return cls(
-            raw,
-            message_id if isinstance(message_id, int | str) and not isinstance(message_id, bool) else None,
-            method if isinstance(method, str) else "",
-            params if isinstance(params, dict) else {},
-        )
+        if not isinstance(raw, dict) or raw.get("jsonrpc") != "2.0":
+            raise Refused(400, INVALID_REQUEST, 'The body must be one JSON-RPC message with `"jsonrpc":"2.0"`.')
+        message_id = raw.get("id")
+        if "id" in raw and (not isinstance(message_id, int | str) or isinstance(message_id, bool)):
+            raise Refused(400, INVALID_REQUEST, "`id` must be a text or an integer.")
+        method = raw.get("method", "")
+        if not isinstance(method, str) or not ("method" in raw or "result" in raw or "error" in raw):
+            raise Refused(400, INVALID_REQUEST, "`method` must be a text.", message_id=message_id)
+        params = raw.get("params", {})
+        if not isinstance(params, dict):
+            raise Refused(400, INVALID_PARAMS, "`params` must be an object.", message_id=message_id)
+        return cls(raw, message_id, method, params)
 
     def text(self, name: str) -> str | None:
         """Give a parameter that is a text."""

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 OUTPUT_SCHEMA: dict[str, Any] = {"type": "object", "properties": {"data": {}, "error": {"type": "object"}}}
 """Nothing required, nothing closed: some clients validate failed results too."""
 
-_KEPT = ("type", "description", "enum", "default", "minimum", "maximum", "maxLength", "items", "anyOf")
+# Lengths and patterns are left to the validation, whose errors name them.
+_KEPT = ("type", "description", "enum", "default", "minimum", "maximum", "items", "anyOf")
 
 
 def input_schema(model: type[Model]) -> dict[str, Any]:
@@ -49,5 +50,5 @@ def _slim(part: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     if choices:
         slim["anyOf"] = [_slim(choice, definitions) for choice in choices]
     if isinstance(slim.get("items"), dict):
-        slim["items"] = {key: value for key, value in _slim(slim["items"], definitions).items() if key != "maxLength"}
+        slim["items"] = _slim(slim["items"], definitions)
     return slim

@@ -68,9 +68,9 @@ TOOLS = [
         12,
         "update_document",
         "Update document",
-        "Change title, content or tags; what is left out stays. Content and tags replace the whole old value, so read "
-        "the document first. Gives the new revision, or `noop: true`. On REVISION_MISMATCH read again: stop if the "
-        "change is already there, else redo it on the latest text. Managed documents are refused.",
+        "Change title, content or tags; what is left out stays, what is sent replaces the whole old value: read first. "
+        "Gives the new revision, or `noop: true`. On REVISION_MISMATCH read again: stop if the change is there, "
+        "else redo it on the latest text.",
         operations.update_document,
         REPLACES,
         text.updated,

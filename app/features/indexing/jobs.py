@@ -8,7 +8,7 @@ from uuid import UUID
 from app.features.documents.service import INDEX_JOB, index_job
 from app.features.indexing import queries, service
 from app.features.indexing.remote import Embedder
-from app.store.jobs import Handler, enqueue
+from app.store.jobs import Handler, absorb, enqueue, enqueue_missing
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,16 +17,21 @@ if TYPE_CHECKING:
 
 
 async def index(work: Work, payload: dict[str, Any]) -> None:
-    """Work on one workspace for a while; when more is left, the workspace queues again behind the others."""
+    """Work on one workspace for a while; when more is left, the workspace queues again behind the others.
+
+    An import asks once for each of its documents; all of these become one job, or they would hold up everybody else.
+    """
     workspace_id = UUID(payload["workspace"])
+    pool, job = work.database.system, index_job(workspace_id)
+    await absorb(pool, job)
     if await service.index_workspace(work.database, work.get(Embedder), workspace_id):
-        await enqueue(work.database.system, [index_job(workspace_id)])
+        await enqueue(pool, [job])
 
 
 async def sweep(work: Work) -> None:
     """Ask for work on every workspace that is behind: whatever a crash lost is found here."""
     pending = await queries.list_pending_workspaces(work.database)
-    await enqueue(work.database.system, [index_job(workspace_id) for workspace_id in pending])
+    await enqueue_missing(work.database.system, [index_job(workspace_id) for workspace_id in pending])
 
 
 JOBS = [Handler(INDEX_JOB, index)]

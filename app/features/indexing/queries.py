@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pydantic_core
@@ -12,6 +13,7 @@ from app.kit.markdown import Level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from uuid import UUID
 
     import asyncpg
@@ -34,16 +36,20 @@ AND (index_claimed_until IS NULL OR index_claimed_until < clock_timestamp())
 
 _SWEEP = f"SELECT DISTINCT workspace_id FROM documents WHERE {_PENDING}"
 
-# A claim that its worker does not renew runs out, and somebody else takes the document.
+# A claim that its worker does not renew runs out, and somebody else takes the document. The choice is materialized:
+# as a subquery of the update it may run once for each row, and then claims more than the limit.
 _CLAIM = f"""
+WITH chosen AS MATERIALIZED (
+  SELECT id FROM documents
+   WHERE workspace_id = $1 AND index_attempts BETWEEN $2 AND $3 AND {_PENDING}
+   ORDER BY last_changed_at LIMIT $5 FOR UPDATE SKIP LOCKED)
 UPDATE documents d
    SET index_claimed_until = clock_timestamp() + $4 * interval '1 second', index_attempts = index_attempts + 1,
        status = CASE WHEN d.deleted_at IS NULL THEN 'processing' ELSE d.status END, status_reason = NULL
- WHERE d.workspace_id = $1 AND d.id IN (
-       SELECT id FROM documents
-        WHERE workspace_id = $1 AND index_attempts BETWEEN $2 AND $3 AND {_PENDING}
-        ORDER BY last_changed_at LIMIT $5 FOR UPDATE SKIP LOCKED)
-RETURNING d.id, d.title, d.content_digest, d.revision, d.chunked_revision, d.deleted_at IS NOT NULL AS deleted
+  FROM chosen
+ WHERE d.workspace_id = $1 AND d.id = chosen.id
+RETURNING d.id, d.title, d.content_digest, d.revision, d.chunked_revision, d.deleted_at IS NOT NULL AS deleted,
+          d.last_changed_at
 """
 
 _CONTENT = "SELECT content FROM contents WHERE workspace_id = $1 AND digest = $2"
@@ -101,11 +107,13 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))"
 
 _CHUNK_IDS = "SELECT id FROM chunks WHERE workspace_id = $1 AND document_id = $2"
 
-_DELETE_POSTINGS = "DELETE FROM postings WHERE workspace_id = $1 AND chunk_id = ANY($2)"
+# Every statement that changes postings counts what it changed, so that the statistics never need a second read.
+_COUNTED = "SELECT level, count(DISTINCT chunk_id) AS chunks, sum(tf)::bigint AS length FROM changed GROUP BY level"
 
-_COUNT_POSTINGS = """
-SELECT level, count(DISTINCT chunk_id) AS chunks, sum(tf)::bigint AS length
-  FROM postings WHERE workspace_id = $1 AND chunk_id = ANY($2) GROUP BY level ORDER BY level
+_DELETE_POSTINGS = f"""
+WITH changed AS (
+  DELETE FROM postings WHERE workspace_id = $1 AND chunk_id = ANY($2) RETURNING level, chunk_id, tf)
+{_COUNTED}
 """
 
 _DELETE_CHUNKS = "DELETE FROM chunks WHERE workspace_id = $1 AND id = ANY($2) RETURNING text_digest"
@@ -130,35 +138,43 @@ ON CONFLICT (workspace_id, id) DO UPDATE
        start_index = excluded.start_index, end_index = excluded.end_index
 """
 
-_PUT_POSTINGS = """
-INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
-SELECT $1, 'paragraph', $2::text, lexeme, id, tf, sum(tf) OVER (PARTITION BY id)
-  FROM (SELECT t.id, l.lexeme, cardinality(l.positions) AS tf
-          FROM unnest($3::uuid[], $4::text[]) AS t(id, body),
-               unnest(to_tsvector($2::text::regconfig, t.body)) AS l) AS counted
+_PUT_POSTINGS = f"""
+WITH changed AS (
+  INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
+  SELECT $1, 'paragraph', $2::text, lexeme, id, tf, sum(tf) OVER (PARTITION BY id)
+    FROM (SELECT t.id, l.lexeme, cardinality(l.positions) AS tf
+            FROM unnest($3::uuid[], $4::text[]) AS t(id, body),
+                 unnest(to_tsvector($2::text::regconfig, t.body)) AS l) AS counted
+  RETURNING level, chunk_id, tf)
+{_COUNTED}
 """
 
-# A document's terms are those of its paragraphs, whose indexed text holds the title, and the title once more.
-_PUT_DOCUMENT_POSTINGS = """
-INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
-SELECT $1, 'document', $2::text, term, $3, tf, sum(tf) OVER ()
-  FROM (SELECT term, sum(tf)::int AS tf
-          FROM (SELECT lexeme AS term, 2 * cardinality(positions) AS tf
-                  FROM unnest(to_tsvector($2::text::regconfig, $4))
-                UNION ALL
-                SELECT lexeme, cardinality(positions)
-                  FROM chunks c, unnest(to_tsvector($2::text::regconfig, c.content)) AS l
-                 WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'paragraph'
-                UNION ALL
-                SELECT lexeme, cardinality(positions)
-                  FROM chunks c, unnest(to_tsvector($2::text::regconfig, coalesce(c.heading, ''))) AS l
-                 WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'section') AS every
-         GROUP BY term) AS counted
+# A document's terms are those of its paragraphs and headings, and its title's twice.
+_PUT_DOCUMENT_POSTINGS = f"""
+WITH changed AS (
+  INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
+  SELECT $1, 'document', $2::text, term, $3, tf, sum(tf) OVER ()
+    FROM (SELECT term, sum(tf)::int AS tf
+            FROM (SELECT lexeme AS term, 2 * cardinality(positions) AS tf
+                    FROM unnest(to_tsvector($2::text::regconfig, $4))
+                  UNION ALL
+                  SELECT lexeme, cardinality(positions)
+                    FROM chunks c, unnest(to_tsvector($2::text::regconfig, c.content)) AS l
+                   WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'paragraph'
+                  UNION ALL
+                  SELECT lexeme, cardinality(positions)
+                    FROM chunks c, unnest(to_tsvector($2::text::regconfig, coalesce(c.heading, ''))) AS l
+                   WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'section') AS every
+           GROUP BY term) AS counted
+  RETURNING level, chunk_id, tf)
+{_COUNTED}
 """
 
 _ADD_STATISTICS = """
 INSERT INTO index_statistics AS s (workspace_id, language, level, chunks, length)
-VALUES ($1, $2, $3, $4, $5)
+SELECT $1, $2, level, chunks, length
+  FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS t(level, chunks, length)
+ ORDER BY level
 ON CONFLICT (workspace_id, language, level) DO UPDATE
    SET chunks = s.chunks + excluded.chunks, length = s.length + excluded.length
 """
@@ -187,6 +203,20 @@ ON CONFLICT (workspace_id, text_digest, slot) DO UPDATE
 """
 
 
+@dataclass(slots=True)
+class Tally:
+    """What a transaction changed in the statistics."""
+
+    chunks: Counter[str] = field(default_factory=Counter)
+    length: Counter[str] = field(default_factory=Counter)
+
+    def add(self, rows: Sequence[asyncpg.Record], sign: int = 1) -> None:
+        """Add what a statement counted."""
+        for row in rows:
+            self.chunks[row["level"]] += sign * row["chunks"]
+            self.length[row["level"]] += sign * row["length"]
+
+
 @dataclass(frozen=True, slots=True)
 class Claimed:
     """A document whose index this worker may bring up to date for a while."""
@@ -197,6 +227,7 @@ class Claimed:
     revision: int
     chunked_revision: int
     deleted: bool
+    last_changed_at: datetime
 
 
 async def list_pending_workspaces(database: Database) -> list[UUID]:
@@ -205,9 +236,9 @@ async def list_pending_workspaces(database: Database) -> list[UUID]:
 
 
 async def claim_documents(tx: Tx, *, attempts: tuple[int, int], limit: int, seconds: int) -> list[Claimed]:
-    """Claim documents that are behind and have been started so many times before."""
+    """Claim documents that are behind and have been started so many times before; the oldest change comes first."""
     rows = await tx.fetch(_CLAIM, tx.workspace_id, *attempts, seconds, limit)
-    return [Claimed(**dict(row)) for row in rows]
+    return sorted((Claimed(**dict(row)) for row in rows), key=lambda item: item.last_changed_at)
 
 
 async def get_content(tx: Tx, digest: bytes) -> str:
@@ -246,14 +277,16 @@ async def list_chunk_ids(tx: Tx, document_id: UUID) -> set[UUID]:
     return {row["id"] for row in await tx.fetch(_CHUNK_IDS, tx.workspace_id, document_id)}
 
 
-async def delete_chunks(tx: Tx, ids: Sequence[UUID]) -> None:
-    """Delete chunks with their postings, their part of the statistics, and vectors that nothing else uses."""
-    counted = await tx.fetch(_COUNT_POSTINGS, tx.workspace_id, ids)
-    await tx.execute(_DELETE_POSTINGS, tx.workspace_id, ids)
+async def delete_postings(tx: Tx, ids: Sequence[UUID], tally: Tally) -> None:
+    """Delete the terms of chunks."""
+    tally.add(await tx.fetch(_DELETE_POSTINGS, tx.workspace_id, ids), -1)
+
+
+async def delete_chunks(tx: Tx, ids: Sequence[UUID], tally: Tally) -> None:
+    """Delete chunks with their terms, and vectors that nothing else uses."""
+    await delete_postings(tx, ids, tally)
     gone = await tx.fetch(_DELETE_CHUNKS, tx.workspace_id, ids)
     await tx.execute(_DELETE_ORPHAN_VECTORS, tx.workspace_id, [row["text_digest"] for row in gone])
-    for row in counted:
-        await _add_statistics(tx, row["level"], -row["chunks"], -row["length"])
 
 
 async def put_chunks(tx: Tx, document_id: UUID, revision: int, chunks: Sequence[Chunk]) -> None:
@@ -275,25 +308,23 @@ async def put_chunks(tx: Tx, document_id: UUID, revision: int, chunks: Sequence[
     await tx.execute(_PUT_CHUNKS, tx.workspace_id, document_id, revision, LANGUAGE, *columns)
 
 
-async def put_paragraph_postings(tx: Tx, chunks: Sequence[Chunk]) -> None:
+async def put_paragraph_postings(tx: Tx, chunks: Sequence[Chunk], tally: Tally) -> None:
     """Insert the terms of new paragraphs."""
-    ids = [item.id for item in chunks]
-    await tx.execute(_PUT_POSTINGS, tx.workspace_id, LANGUAGE, ids, [item.indexed_text for item in chunks])
+    ids, texts = [item.id for item in chunks], [item.indexed_text for item in chunks]
+    tally.add(await tx.fetch(_PUT_POSTINGS, tx.workspace_id, LANGUAGE, ids, texts))
 
 
-async def put_document_postings(tx: Tx, document_id: UUID, chunk_id: UUID, title: str) -> None:
+async def put_document_postings(tx: Tx, document_id: UUID, chunk_id: UUID, title: str, tally: Tally) -> None:
     """Insert the terms of a whole document."""
-    await tx.execute(_PUT_DOCUMENT_POSTINGS, tx.workspace_id, LANGUAGE, chunk_id, title, document_id)
+    args = (tx.workspace_id, LANGUAGE, chunk_id, title, document_id)
+    tally.add(await tx.fetch(_PUT_DOCUMENT_POSTINGS, *args))
 
 
-async def count_chunks(tx: Tx, ids: Sequence[UUID]) -> None:
-    """Add new chunks to the statistics; last in the transaction, since every indexer of the workspace waits here."""
-    for row in await tx.fetch(_COUNT_POSTINGS, tx.workspace_id, ids):
-        await _add_statistics(tx, row["level"], row["chunks"], row["length"])
-
-
-async def _add_statistics(tx: Tx, level: str, chunks: int, length: int) -> None:
-    await tx.execute(_ADD_STATISTICS, tx.workspace_id, LANGUAGE, level, chunks, length)
+async def add_statistics(tx: Tx, tally: Tally) -> None:
+    """Add what changed; last in the transaction, since every indexer of the workspace waits here."""
+    levels = list(tally.chunks)
+    chunks, length = [tally.chunks[level] for level in levels], [tally.length[level] for level in levels]
+    await tx.execute(_ADD_STATISTICS, tx.workspace_id, LANGUAGE, levels, chunks, length)
 
 
 async def update_chunked_if_current(tx: Tx, document_id: UUID, revision: int) -> bool:

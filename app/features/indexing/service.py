@@ -25,7 +25,8 @@ __all__ = ["LANGUAGE", "Embedder", "index_workspace"]
 
 log = logging.getLogger(__name__)
 
-CLAIM_DOCUMENTS = 20
+CLAIM_DOCUMENTS = 10
+LANES = 2
 CLAIM_SECONDS = 30
 WORK_SECONDS = 2.0
 """After this long a workspace goes behind the others."""
@@ -45,20 +46,32 @@ class _MovedOn(Exception):
 
 
 async def index_workspace(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
-    """Work on a workspace's index for about two seconds; True when more may be left to do."""
+    """Work on a workspace's index for about two seconds; True when more may be left to do.
+
+    Two lanes work side by side: while one embeds, the other reads and writes.
+    """
     deadline = time.monotonic() + WORK_SECONDS
+    lanes = (_lane(database, embedder, workspace_id, deadline) for _ in range(LANES))
+    results = await asyncio.gather(*lanes, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return any(results)
+
+
+async def _lane(database: Database, embedder: Embedder, workspace_id: UUID, deadline: float) -> bool:
     claimed = await _claim(database, workspace_id)
     if not claimed:
         return False
     try:
-        live = [item for item in claimed if await _chunked(database, workspace_id, item)]
+        live, untouched = await _chunk_until(database, workspace_id, claimed, deadline)
         done = await _embed_until(database, embedder, workspace_id, live, deadline)
     except BaseException as error:
         blameless = not isinstance(error, Exception)  # the worker was told to stop
         await asyncio.shield(_release(database, workspace_id, claimed, blameless=blameless))
         raise
     left = [item for item in live if item.id not in done]
-    await _release(database, workspace_id, left)
+    await _release(database, workspace_id, [*left, *untouched])
     return True
 
 
@@ -68,8 +81,9 @@ async def _claim(database: Database, workspace_id: UUID) -> list[Claimed]:
         fresh = await queries.claim_documents(
             tx, attempts=(0, _ALONE_FROM - 1), limit=CLAIM_DOCUMENTS, seconds=CLAIM_SECONDS
         )
+        # Who was started too often is given up above, except that a deletion must be carried out some day.
         return fresh or await queries.claim_documents(
-            tx, attempts=(_ALONE_FROM, MAX_ATTEMPTS), limit=1, seconds=CLAIM_SECONDS
+            tx, attempts=(_ALONE_FROM, 2**31 - 1), limit=1, seconds=CLAIM_SECONDS
         )
 
 
@@ -81,6 +95,19 @@ async def _release(
             await queries.release_claims(tx, [item.id for item in claimed], blameless=blameless)
 
 
+async def _chunk_until(
+    database: Database, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
+) -> tuple[list[Claimed], Sequence[Claimed]]:
+    """Chunk documents, at least one, until the time is up; returns those to embed and those not reached."""
+    live: list[Claimed] = []
+    for number, item in enumerate(claimed):
+        if number and time.monotonic() >= deadline:
+            return live, claimed[number:]
+        if await _chunked(database, workspace_id, item):
+            live.append(item)
+    return live, ()
+
+
 async def _chunked(database: Database, workspace_id: UUID, item: Claimed) -> bool:
     """Bring chunks and postings to the claimed revision; False when nothing is left to embed for it."""
     if item.deleted:
@@ -88,17 +115,17 @@ async def _chunked(database: Database, workspace_id: UUID, item: Claimed) -> boo
         return False
     if item.chunked_revision == item.revision:
         return True
+    async with database.snapshot(workspace_id) as snapshot:
+        content = await queries.get_content(snapshot, item.content_digest)
     try:
-        async with database.snapshot(workspace_id) as snapshot:
-            content = await queries.get_content(snapshot, item.content_digest)
         chunks = await asyncio.to_thread(chunk, item.id, item.title, content)
-        return await _replace_chunks(database, workspace_id, item, chunks)
-    except (ValueError, RecursionError, MemoryError) as error:
-        log.warning("document cannot be chunked", exc_info=True, extra={"document": str(item.id)})
+    except Exception as error:  # the same text would fail again, so it is not tried again
+        log.exception("document cannot be chunked", extra={"document": str(item.id)})
         async with database.tx(workspace_id) as tx:
             reason = f"The text cannot be read as Markdown ({type(error).__name__})."
             await queries.update_failed(tx, item.id, item.revision, reason)
         return False
+    return await _replace_chunks(database, workspace_id, item, chunks)
 
 
 async def _replace_chunks(database: Database, workspace_id: UUID, item: Claimed, chunks: list[Chunk]) -> bool:
@@ -120,24 +147,28 @@ async def _note_chunked(tx: Tx, item: Claimed) -> None:
 
 async def _write_chunks(tx: Tx, item: Claimed, chunks: list[Chunk]) -> None:
     existing = await queries.list_chunk_ids(tx, item.id)
-    wanted = {entry.id for entry in chunks}
-    document = chunks[0]
-    # The document's own terms follow every change of a paragraph or of the title, so they are always written anew.
-    await queries.delete_chunks(tx, [*(existing - wanted), *({document.id} & existing)])
+    document, tally = chunks[0], queries.Tally()
+    gone = existing - {entry.id for entry in chunks}
+    if gone:
+        await queries.delete_chunks(tx, list(gone), tally)
+    if document.id in existing:  # its terms follow the whole title, its id only the indexed part of it
+        await queries.delete_postings(tx, [document.id], tally)
     for start in range(0, len(chunks), _ROWS):
         await queries.put_chunks(tx, item.id, item.revision, chunks[start : start + _ROWS])
     fresh = [entry for entry in chunks if entry.level is Level.PARAGRAPH and entry.id not in existing]
     for start in range(0, len(fresh), _ROWS):
-        await queries.put_paragraph_postings(tx, fresh[start : start + _ROWS])
-    await queries.put_document_postings(tx, item.id, document.id, item.title)
-    await queries.count_chunks(tx, [document.id, *(entry.id for entry in fresh)])
+        await queries.put_paragraph_postings(tx, fresh[start : start + _ROWS], tally)
+    await queries.put_document_postings(tx, item.id, document.id, item.title, tally)
+    await queries.add_statistics(tx, tally)
 
 
 async def _forget(database: Database, workspace_id: UUID, document_id: UUID) -> None:
+    tally = queries.Tally()
     async with database.tx(workspace_id) as tx:
         await queries.lock_document(tx, document_id)
-        await queries.delete_chunks(tx, list(await queries.list_chunk_ids(tx, document_id)))
+        await queries.delete_chunks(tx, list(await queries.list_chunk_ids(tx, document_id)), tally)
         await queries.update_unchunked(tx, document_id)
+        await queries.add_statistics(tx, tally)
 
 
 async def _embed_until(

@@ -1,0 +1,232 @@
+"""`ctx import` and `ctx search` against the service, over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+
+import pytest
+import pytest_asyncio
+import typer
+import uvicorn
+from typer.testing import CliRunner
+
+from app.cli import client as client_module
+from app.cli import client_commands
+from tests.support.indexing import Index
+
+COMMANDS = typer.Typer()
+client_commands.register(COMMANDS)
+
+
+class Server(uvicorn.Server):
+    """Leaves the signals to the test run."""
+
+    def capture_signals(self):
+        return contextlib.nullcontext()
+
+
+@pytest_asyncio.fixture(scope="session")
+async def address(service):
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = Server(uvicorn.Config(service, lifespan="off", log_config=None, access_log=False, ws="none"))
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    await task
+
+
+class Ctx:
+    """The command line of one user, with a state folder of its own."""
+
+    def __init__(self, environment):
+        self.environment = environment
+
+    async def __call__(self, *args):
+        return await asyncio.to_thread(CliRunner().invoke, COMMANDS, [str(arg) for arg in args], env=self.environment)
+
+    async def json(self, *args):
+        result = await self(*args, "--json")
+        return result.exit_code, json.loads(result.stdout)
+
+
+@pytest.fixture
+def ctx(address, alice, tmp_path):
+    return Ctx(
+        {
+            "CTX_URL": address,
+            "CTX_API_KEY": alice.key,
+            "XDG_STATE_HOME": str(tmp_path / "state"),
+            "DATA_DIR": str(tmp_path / "none"),
+        }
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "notes"
+    made.mkdir()
+    (made / "one.md").write_text("# First note\n\nAbout herons.\n", encoding="utf-8")
+    (made / "two.txt").write_text("Plain words about otters.\n", encoding="utf-8")
+    return made
+
+
+async def documents(user):
+    return {item["title"]: item for item in (await user.client.get("/v1/documents")).json()["data"]}
+
+
+async def test_files_become_documents_and_a_second_run_sends_nothing(ctx, alice, folder):
+    code, report = await ctx.json("import", folder, "--tag", "notes")
+    assert (code, report["counts"]) == (0, {"created": 2})
+    found = await documents(alice)
+    assert sorted(found) == ["First note", "two"]
+    assert found["two"]["tags"] == ["notes"]
+    assert {file["documentId"] for file in report["files"]} == {item["id"] for item in found.values()}
+    code, report = await ctx.json("import", folder, "--tag", "notes")
+    assert (code, report["counts"]) == (0, {"unchanged": 2})
+    assert {item["revision"] for item in (await documents(alice)).values()} == {1}
+
+
+async def test_the_counts_are_printed_for_people(ctx, folder):
+    result = await ctx("import", folder)
+    assert result.exit_code == 0
+    assert result.stdout == "2 created\n"
+    assert (await ctx("import", folder)).stdout == "2 unchanged\n"
+
+
+async def test_a_changed_file_updates_its_document(ctx, alice, folder):
+    await ctx("import", folder)
+    (folder / "one.md").write_text("# Second thoughts\n\nAbout cranes.\n", encoding="utf-8")
+    code, report = await ctx.json("import", folder)
+    assert (code, report["counts"]) == (0, {"updated": 1, "unchanged": 1})
+    found = (await documents(alice))["Second thoughts"]
+    assert found["revision"] == 2
+    content = (await alice.client.get(f"/v1/documents/{found['id']}")).json()["data"]["content"]
+    assert content == "# Second thoughts\n\nAbout cranes.\n"
+
+
+async def test_an_edit_made_elsewhere_is_not_overwritten(ctx, alice, folder):
+    await ctx("import", folder)
+    document = (await documents(alice))["First note"]
+    await alice.client.patch(f"/v1/documents/{document['id']}", json={"content": "Edited by somebody."})
+    (folder / "one.md").write_text("# First note\n\nEdited here.\n", encoding="utf-8")
+    (folder / "three.md").write_text("Goes on.\n", encoding="utf-8")
+    result = await ctx("import", folder)
+    assert result.exit_code == 1
+    assert "was edited since it was imported" in result.stderr
+    assert result.stdout == "1 created, 1 unchanged, 1 failed\n"
+    kept = (await alice.client.get(f"/v1/documents/{document['id']}")).json()["data"]
+    assert kept["content"] == "Edited by somebody."
+
+
+async def test_what_was_deleted_there_and_changed_here_is_created_anew(ctx, alice, folder):
+    await ctx("import", folder)
+    document = (await documents(alice))["First note"]
+    await alice.client.delete(f"/v1/documents/{document['id']}")
+    (folder / "one.md").write_text("# First note\n\nBack again.\n", encoding="utf-8")
+    code, report = await ctx.json("import", folder)
+    assert (code, report["counts"]) == (0, {"created": 1, "unchanged": 1})
+    assert (await documents(alice))["First note"]["id"] != document["id"]
+
+
+async def test_a_run_that_was_cut_off_makes_no_duplicate(ctx, alice, folder, tmp_path):
+    await ctx("import", folder)
+    for memory in (tmp_path / "state").rglob("*.jsonl"):  # as if it had ended before it could remember
+        lines = memory.read_text(encoding="utf-8").splitlines()
+        memory.write_text(lines[0] + "\n" + lines[1][:20], encoding="utf-8")
+    code, report = await ctx.json("import", folder)
+    assert (code, report["counts"]) == (0, {"created": 1, "unchanged": 1})
+    assert len(await documents(alice)) == 2
+
+
+async def test_files_that_cannot_be_imported_are_named_and_the_others_go_on(ctx, alice, folder):
+    (folder / "binary.md").write_bytes(bytes(range(256)))
+    (folder / "latin.txt").write_bytes("Übermut".encode("latin-1"))
+    (folder / "empty.md").write_text(" \n", encoding="utf-8")
+    (folder / "null.md").write_text("a\0b", encoding="utf-8")
+    (folder / "big.md").write_text("x" * (11 * 1024 * 1024), encoding="utf-8")
+    (folder / "dangling.md").symlink_to(folder / "nowhere.md")
+    code, report = await ctx.json("import", folder, folder / "one.md")
+    failed = {
+        file["path"].rpartition("/")[2]: file["message"] for file in report["files"] if file["result"] == "failed"
+    }
+    assert code == 1
+    assert report["counts"] == {"failed": 5, "created": 2, "unchanged": 1}
+    assert sorted(failed) == ["big.md", "binary.md", "empty.md", "latin.txt", "null.md"]
+    assert all(failed.values())
+    assert len(await documents(alice)) == 2
+
+
+async def test_hidden_folders_and_other_files_are_left_out(ctx, alice, folder):
+    for name in (".git/description.md", ".obsidian/a.md", "sub/.hidden.md", "sub/kept.MD", "picture.png"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(f"text of {name}", encoding="utf-8")
+    await ctx("import", folder)
+    assert sorted(await documents(alice)) == ["First note", "kept", "two"]
+
+
+async def test_a_folder_without_texts_is_said_to_be_one(ctx, tmp_path):
+    (tmp_path / "void").mkdir()
+    result = await ctx("import", tmp_path / "void")
+    assert (result.exit_code, result.stdout) == (0, "No text files were found.\n")
+
+
+async def test_a_path_that_is_not_there_is_a_mistake_of_the_caller(ctx, tmp_path):
+    assert (await ctx("import", tmp_path / "missing")).exit_code == 2
+
+
+@pytest.mark.parametrize("command", [("import", "."), ("search", "x")])
+async def test_without_credentials_both_ways_are_named(command, ctx):
+    ctx.environment |= {"CTX_URL": "", "CTX_API_KEY": ""}
+    result = await ctx(*command)
+    assert result.exit_code == 2
+    assert "CTX_URL and CTX_API_KEY" in result.stderr
+    assert "cli.json" in result.stderr
+
+
+async def test_what_ctx_up_wrote_is_enough(ctx, alice, folder, address, tmp_path):
+    saved = tmp_path / "data"
+    saved.mkdir()
+    (saved / "cli.json").write_text(json.dumps({"url": address, "apiKey": alice.key}), encoding="utf-8")
+    ctx.environment |= {"CTX_URL": "", "CTX_API_KEY": "", "DATA_DIR": str(saved)}
+    assert (await ctx("import", folder)).exit_code == 0
+    assert len(await documents(alice)) == 2
+
+
+@pytest.mark.parametrize("command", ["import", "search"])
+async def test_a_service_that_is_down_ends_the_command_once(command, ctx, folder, monkeypatch):
+    waits = []
+    monkeypatch.setattr(client_module.time, "sleep", waits.append)
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        ctx.environment["CTX_URL"] = f"http://127.0.0.1:{unused.getsockname()[1]}"
+    result = await ctx(command, folder if command == "import" else "herons")
+    assert result.exit_code == 1
+    assert "does not answer" in result.stderr
+    assert "is the service running?" in result.stderr
+    assert len(waits) == client_module.TRIES - 1
+
+
+@pytest.mark.parametrize("command", ["import", "search"])
+async def test_a_wrong_key_is_said_once(command, ctx, folder):
+    ctx.environment["CTX_API_KEY"] = "gm_nothing"
+    result = await ctx(command, folder if command == "import" else "herons")
+    assert result.exit_code == 1
+    assert result.stderr.count("Error:") == 1
+
+
+async def test_search_prints_what_was_found(ctx, alice, folder, database, sql, model):
+    await ctx("import", folder, "--tag", "birds")
+    pending = await ctx("search", "herons")
+    assert "2 documents are still being indexed" in pending.stdout
+    await Index(database, sql, model).run(alice.workspace_id)
+    found = await ctx("search", "herons")
+    assert found.exit_code == 0
+    assert "First note" in found.stdout
+    assert "About herons." in found.stdout
+    code, answer = await ctx.json("search", "herons", "--tag", "birds", "--limit", "1")
+    assert (code, len(answer["data"]["documents"])) == (0, 1)
+    literal = await ctx("search", "about OTTERS", "--literal")
+    assert "two" in literal.stdout
+    assert (await ctx("search", "zeppelin", "--literal")).stdout == "Nothing was found.\n"

@@ -1,0 +1,88 @@
+"""Literal search: the text as it stands, in titles and whole bodies, before anything is indexed."""
+
+from __future__ import annotations
+
+import pytest
+
+
+async def literal(user, q, **options):
+    answer = await user.client.get("/v1/search", params={"q": q, "semantic": "false", **options})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["data"]["documents"]
+
+
+async def test_a_token_at_the_end_of_a_large_document_is_found_at_once(alice, make):
+    text = "All work and no play. " * 47_000 + "Needle-4711"
+    document = await make.document(alice.client, title="Novel", content=text)
+    (hit,) = await literal(alice, "needle-4711")
+    assert hit["documentId"] == document["id"]
+    assert hit["status"] in {"pending", "processing"}
+    assert hit["highlight"].endswith("Needle-4711")
+    assert "score" not in hit
+    assert "chunkId" not in hit
+
+
+@pytest.mark.parametrize(
+    ("q", "text", "missed"),
+    [
+        ("MiXeD", "it is mixed here", "mix ed"),
+        ("ÜBER", "darüber hinaus", "daruber"),
+        ("50%", "down 50% today", "down 500 today"),
+        ("a_b", "value a_b here", "value axb here"),
+        ("c:\\temp", r"in C:\Temp it is", "in C:/Temp it is"),
+        ("\\", r"one \ slash", "none"),
+        ("a.c*[x]", "the a.c*[x] pattern", "the abc pattern"),
+        ("(", "an (open one", "none"),
+        ("^$", "the ^$ signs", "none"),
+        ("🙂👍", "well 🙂👍 done", "well 🙂 👍 done"),
+        ("e\u0301", "cafe\u0301", "cafe"),
+        ("漢字", "これは漢字です", "これは感じです"),
+        ("o'clock; --", "at five o'clock; -- so", "at five oclock"),
+        ("two\nlines", "in two\nlines", "in two lines"),
+    ],
+)
+async def test_every_character_stands_for_itself(q, text, missed, alice, make, index):
+    wanted = await make.document(alice.client, title="Wanted", content=text)
+    await make.document(alice.client, title="Missed", content=missed)
+    assert [hit["documentId"] for hit in await literal(alice, q)] == [wanted["id"]]
+    await index.run(alice.workspace_id)
+    (hit,) = await literal(alice, q)
+    assert hit["chunkId"] in map(str, await index.chunks(wanted["id"]))
+    assert q.lower() in hit["highlight"].lower()
+
+
+async def test_titles_come_first_then_the_newest(alice, make):
+    await make.document(alice.client, title="Old", content="about Gherkin")
+    await make.document(alice.client, title="New", content="about gherkin")
+    await make.document(alice.client, title="GHERKIN", content="nothing")
+    assert [hit["title"] for hit in await literal(alice, "gherkin")] == ["GHERKIN", "New", "Old"]
+
+
+async def test_a_hit_in_the_title_alone_shows_the_beginning(alice, make):
+    await make.document(alice.client, title="Gherkin", content="Once upon a time. " * 30)
+    (hit,) = await literal(alice, "gherkin")
+    assert hit["highlight"].startswith("Once upon a time.")
+
+
+async def test_the_chunk_named_is_the_one_that_holds_the_hit(alice, make, index):
+    text = "\n\n".join(f"# Part {n}\n\nThe number of this part is nr{n}x." for n in range(20))
+    document = await make.document(alice.client, title="Parts", content=text)
+    await index.run(alice.workspace_id)
+    (hit,) = await literal(alice, "nr13x")
+    chunks = {str(id_): content for id_, content in (await index.chunks(document["id"])).items()}
+    assert chunks[hit["chunkId"]] == "The number of this part is nr13x."
+
+
+async def test_edits_are_found_at_once_and_what_was_there_is_not(alice, make, index):
+    document = await make.document(alice.client, content="first wording")
+    await index.run(alice.workspace_id)
+    await alice.client.patch(f"/v1/documents/{document['id']}", json={"content": "second wording"})
+    assert await literal(alice, "first") == []
+    assert len(await literal(alice, "second")) == 1
+
+
+async def test_a_null_character_is_refused(alice):
+    answer = await alice.client.get("/v1/search?q=a%00b&semantic=false")
+    assert answer.status_code == 400
+    answer = await alice.client.get("/v1/search?q=a%00b")
+    assert answer.status_code == 400

@@ -1,0 +1,164 @@
+"""How Postgres carries out search behind row-level security, with other tenants' rows beside."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest_asyncio
+from pgvector import HalfVector
+
+from app.features.indexing.remote import MiniLM
+from app.features.search import queries
+
+DOCUMENTS = 30
+CROWD = 400
+"""Documents of each of the others: a tenant is small among many, or reading the whole table would be right."""
+PASSAGES = 12
+
+_CONTENTS = """
+INSERT INTO contents SELECT $1, sha256(convert_to(n::text, 'UTF8')), 'text ' || n FROM generate_series(1, $2::int) n
+"""
+_DOCUMENTS = """
+INSERT INTO documents (workspace_id, id, title, tags, title_digest, content_digest, tags_digest, content_hash, status,
+                       created_by, created_at, last_changed_at, indexed_revision, chunked_revision)
+SELECT $1, gen_random_uuid(), 'Document ' || n, '{}', '', sha256(convert_to(n::text, 'UTF8')), '', '', 'ready', $3,
+       now(), now(), 1, 1
+  FROM generate_series(1, $2::int) n
+"""
+_CHUNKS = """
+INSERT INTO chunks (workspace_id, id, document_id, revision, level, ordinal, section_path, header, content, start_index,
+                    end_index, word_count, language, text_digest)
+SELECT $1, gen_random_uuid(), d.id, 1, CASE n WHEN 0 THEN 'document' ELSE 'paragraph' END, n, '{}', '', 'text', 0, 4,
+       1, 'english', sha256(convert_to(d.id::text || n, 'UTF8'))
+  FROM documents d, generate_series(0, $2::int) n WHERE d.workspace_id = $1
+"""
+_POSTINGS = """
+INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
+SELECT $1, c.level, 'english', 'term' || (hashtext(c.id::text || n) & 1023), c.id, 1, 8
+  FROM chunks c, generate_series(1, 8) n WHERE c.workspace_id = $1
+ON CONFLICT DO NOTHING
+"""
+_STATISTICS = """
+INSERT INTO index_statistics SELECT $1, 'english', level, count(DISTINCT chunk_id), sum(tf)
+  FROM postings WHERE workspace_id = $1 GROUP BY level
+"""
+_VECTORS = """
+INSERT INTO vectors SELECT $1, text_digest, 0, $2, 384, $3::halfvec FROM chunks WHERE workspace_id = $1
+ON CONFLICT DO NOTHING
+"""
+_TABLES = ("contents", "documents", "document_tags", "chunks", "postings", "vectors", "index_statistics")
+BIG = ("chunks", "postings", "vectors", "contents")
+
+
+def vector():
+    return HalfVector(np.full(384, 384**-0.5, dtype=np.float16))
+
+
+async def fill(database, user, documents):
+    async with database.tx(user.workspace_id) as tx:
+        await tx.execute(_CONTENTS, user.workspace_id, documents)
+        await tx.execute(_DOCUMENTS, user.workspace_id, documents, user.id)
+        await tx.execute(_CHUNKS, user.workspace_id, PASSAGES)
+        await tx.execute(_POSTINGS, user.workspace_id)
+        await tx.execute(_STATISTICS, user.workspace_id)
+        await tx.execute(_VECTORS, user.workspace_id, MiniLM.name, vector())
+
+
+@pytest_asyncio.fixture(scope="module")
+async def tenants(make, database, sql):
+    """Two small tenants, filled among others with thousands of chunks; the last one is large."""
+    users = []
+    for documents in (CROWD, DOCUMENTS, CROWD, DOCUMENTS, CROWD):
+        users.append(await make.user())
+        await fill(database, users[-1], documents)
+    await sql.execute("ANALYZE " + ", ".join(_TABLES))
+    return users[1], users[3], users[4]
+
+
+def walk(node):
+    yield node
+    for child in node.get("Plans", []):
+        yield from walk(child)
+
+
+async def plan(database, user, statement, *args):
+    """Explain with what really ran: nodes that were never executed are left out."""
+    async with database.snapshot(user.workspace_id) as tx:
+        assert await tx.fetchval("SELECT current_user") == "app_read"
+        text = await tx.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", user.workspace_id, *args)
+    (explained,) = json.loads(text)
+    return [node for node in walk(explained["Plan"]) if node.get("Actual Loops", 0) > 0]
+
+
+def relations(nodes):
+    return {node["Relation Name"] for node in nodes if "Relation Name" in node}
+
+
+def partitions(nodes, table):
+    return {name for name in relations(nodes) if name.startswith(f"{table}_p")}
+
+
+def foreign_rows(nodes):
+    """Rows that a node on a large table threw away: another tenant's would be among them."""
+    return {
+        node["Relation Name"]: node.get("Rows Removed by Filter", 0) * node["Actual Loops"]
+        for node in nodes
+        if node.get("Relation Name", "").startswith(BIG)
+    }
+
+
+def scanned_whole(nodes):
+    return {node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"}
+
+
+async def home(sql, table, user):
+    return await sql.fetchval(
+        f"SELECT tableoid::regclass::text FROM {table} WHERE workspace_id = $1", user.workspace_id
+    )
+
+
+async def test_the_lexical_statement_reads_one_partition_by_its_key(tenants, database, sql):
+    user = tenants[2]
+    args = ("english", "term1 term2 term300", [], queries.CANDIDATES)
+    nodes = await plan(database, user, queries._LEXICAL, *args)
+    (partition,) = partitions(nodes, "postings")
+    assert partition == await home(sql, "postings", user)
+    indexes = {node["Index Name"] for node in nodes if node.get("Index Name", "").startswith("postings")}
+    assert indexes == {f"{partition}_pkey"}
+    assert partition not in scanned_whole(nodes)
+    assert foreign_rows(nodes)[partition] == 0
+
+
+async def test_the_dense_statement_reads_one_partition_and_only_the_own_rows(tenants, database, sql):
+    user = tenants[1]
+    statement = queries._DENSE.format(dim=384)
+    nodes = await plan(database, user, statement, vector(), MiniLM.name, [], queries.CANDIDATES)
+    assert partitions(nodes, "vectors") == {await home(sql, "vectors", user)}
+    read = sum(n["Actual Rows"] * n["Actual Loops"] for n in nodes if n.get("Relation Name", "").startswith("vectors"))
+    assert read == DOCUMENTS * (PASSAGES + 1)
+    assert "chunks" not in scanned_whole(nodes)
+    assert foreign_rows(nodes)["chunks"] == 0
+
+
+async def test_the_passages_of_hits_are_found_by_their_terms(tenants, database, sql):
+    user = tenants[2]
+    rows = await sql.fetch("SELECT id FROM documents WHERE workspace_id = $1 LIMIT 20", user.workspace_id)
+    nodes = await plan(database, user, queries._PASSAGES, "english", "term1 term2", [row["id"] for row in rows])
+    assert partitions(nodes, "postings") == {await home(sql, "postings", user)}
+    assert not any(name.startswith("postings") for name in scanned_whole(nodes))
+
+
+async def test_the_literal_statement_reads_only_the_own_texts(tenants, database):
+    nodes = await plan(database, tenants[0], queries._LITERAL, "text 77", [], 20)
+    assert not {"contents", "chunks"} & scanned_whole(nodes)
+    assert sum(foreign_rows(nodes).values()) == 0
+
+
+async def test_row_level_security_is_in_the_plan(tenants, database):
+    async with database.snapshot(tenants[0].workspace_id) as tx:
+        args = (tenants[1].workspace_id, "english", "term1", [], queries.CANDIDATES)
+        assert await tx.fetch(queries._LEXICAL, *args) == []
+        dense = queries._DENSE.format(dim=384)
+        assert await tx.fetch(dense, tenants[1].workspace_id, vector(), MiniLM.name, [], 100) == []
+        assert await tx.fetch(queries._LITERAL, tenants[1].workspace_id, "text", [], 20) == []
