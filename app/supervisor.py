@@ -150,7 +150,7 @@ class Supervisor:
         self.servers.start(should_stop=lambda: bool(self._stops))
         self.settings = self._addresses(secret)
         self._prepare_database(secret, own=own_database)
-        first = asyncio.run(_has_no_users(self.settings.database_url))
+        first = asyncio.run(bootstrap.has_no_users(self.settings.database_url))
         self._release_children("api")
         key = self._first_key() if first else ""  # while the API starts
         self._await_api()
@@ -327,18 +327,6 @@ class Supervisor:
             os.read(self._wake, 4096)
         for child in self.children:
             child.check_ready()
-
-
-async def _has_no_users(owner_url: str) -> bool:
-    import asyncpg
-
-    connection = await asyncpg.connect(owner_url)
-    try:
-        return not await connection.fetchval("SELECT EXISTS (SELECT FROM users)")
-    except asyncpg.UndefinedTableError:
-        return False
-    finally:
-        await connection.close()
 
 
 def _role_urls(settings: Settings) -> bootstrap.RoleUrls:

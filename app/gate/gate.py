@@ -145,7 +145,8 @@ class Gate:
         if principal is None:
             msg = "The credential is unknown, expired or revoked; create a new one and send it instead."
             raise Unauthenticated(msg, presented=True)
-        return replace(principal, agent=credential.agent[:_MAX_AGENT_LENGTH]) if credential.agent else principal
+        agent = "".join(filter(str.isprintable, credential.agent or ""))[:_MAX_AGENT_LENGTH]
+        return replace(principal, agent=agent) if agent else principal
 
     async def run(
         self,
@@ -182,13 +183,21 @@ class Gate:
         if raw_key is not None:
             text = replay.normalize_key(raw_key)
             key = replay.receipt_key(self._secret_key, ctx.principal, operation, args, text)
-        async with self.database.tx(ctx.workspace_id) as tx:
-            ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
-            if key and (stored := await replay.claim(tx, key)) is not None:
-                return Answer(_parse_result(operation, stored), stored, replayed=True)
-            result = await operation.function(ctx, args)
-            body = result.to_json() if result is not None else b""
-            await queries.finish(ctx, operation.name, key, replay.pack(body) if key else None)
+        opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
+        begun = False
+        try:
+            async with self.database.tx(ctx.workspace_id, opening) as tx:
+                begun = True
+                ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
+                if key and (stored := await replay.stored_answer(tx, key)) is not None:
+                    return Answer(_parse_result(operation, stored), stored, replayed=True)
+                result = await operation.function(ctx, args)
+                body = result.to_json() if result is not None else b""
+                tx.closing = queries.finish(ctx, operation.name, key, replay.pack(body) if key else b"")
+        except asyncpg.LockNotAvailableError as error:
+            if begun:
+                raise
+            raise replay.in_progress() from error
         return Answer(result, body)
 
 
@@ -240,6 +249,7 @@ class _Retryable(Exception):
 _AWAY = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # the driver's state when a backend dies between two messages
     asyncpg.TooManyConnectionsError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,

@@ -36,7 +36,9 @@ def storm(stack: Stack, seed: int, seconds: float, *, faults: bool = True) -> bo
 def caught(stack: Stack, name: str, seed: int) -> bool:
     """Run one mutant until enough was answered and tell whether its history was found faulty."""
     users = run.sign_up(stack, name.replace("_", "-"))
-    plan = Plan(seed, MUTANT_SECONDS, faults=name in _KILLED, enough=0 if name in _KILLED else MUTANT_ANSWERS)
+    plan = Plan(
+        seed, MUTANT_SECONDS, faults=name in _KILLED, enough=0 if name in _KILLED else MUTANT_ANSWERS, keep=False
+    )
     asyncio.run(_install(stack, mutants.functions_sql(name)))
     try:
         with run.service(stack, "tests.chaos.mutants:app", **{mutants.MUTANT_ENV: name}) as workers:

@@ -212,11 +212,11 @@ def _replays(history: Operations) -> Iterator[str]:
 
 
 def _possible(history: Operations) -> Iterator[str]:
-    """No answer outside the contract: clients send nothing malformed."""
+    """C1: no answer outside the contract: clients send nothing malformed."""
     for operation in history.found:
         for call in operation.answers:
             if not call.ok and call.reason not in ("REVISION_MISMATCH", "IDEMPOTENCY_KEY_REUSED"):
-                yield f"{call.op} was answered {call.status} {call.reason}"
+                yield f"C1 {call.op} was answered {call.status} {call.reason}"
 
 
 RULES: tuple[Rule, ...] = (_one_value, _steps, _kept, _real_time, _refusals, _replays, _possible)

@@ -67,7 +67,7 @@ def receipt_in_second_transaction() -> None:
         answer = await _original_command(self, ctx, operation, args, None)
         await asyncio.sleep(_PAUSE)
         async with self.database.tx(ctx.workspace_id) as tx:
-            await gate_queries.claim_receipt(tx, key)
+            await tx.execute(gate_queries.claim_receipt(tx.workspace_id, key))
             await tx.execute(
                 "UPDATE receipts SET body = $1 WHERE workspace_id = $2 AND user_id = $3 AND grant_id = $4 "
                 "AND key_digest = $5",
@@ -80,9 +80,9 @@ def receipt_in_second_transaction() -> None:
 
 def body_regenerated() -> None:
     """A replay tells of the document as it is now, not of the write that the key stands for."""
-    original = replay.claim
+    original = replay.stored_answer
 
-    async def claim(tx: Any, key: Any) -> bytes | None:
+    async def stored_answer(tx: Any, key: Any) -> bytes | None:
         stored = await original(tx, key)
         if stored is None:
             return None
@@ -94,7 +94,7 @@ def body_regenerated() -> None:
         body["data"] |= {"revision": row["revision"], "currentVersion": row["current_version"]}
         return json.dumps(body, separators=(",", ":")).encode()
 
-    replay.claim = claim
+    replay.stored_answer = stored_answer
 
 
 def key_not_scoped() -> None:

@@ -38,6 +38,9 @@ class Plan:
     enough: int = 0
     """Stop early once so many outcomes are known (0: never)."""
     floor: int = 0
+    """With fewer known outcomes the run goes on, for as long again at most, and is inconclusive after that."""
+    keep: bool = True
+    """Whether a failing history is kept."""
 
 
 @dataclass
@@ -103,20 +106,24 @@ async def play(stack: Stack, workers: Sequence[ServerProcess], users: Sequence[S
     documents = await create_documents(workers, users)
     ports = [worker.port for worker in workers]
     world = World(lambda: ports, documents, random, time.monotonic() + plan.seconds)
+    latest = world.deadline + plan.seconds
     nemesis = Nemesis(stack, workers, documents, Random(plan.seed + 1)) if plan.faults else None
     tasks = [asyncio.create_task(Client(world).run()) for _ in range(CLIENTS)]
     if nemesis is not None:
         tasks.append(asyncio.create_task(nemesis.run(world.deadline)))
     while not all(task.done() for task in tasks):
-        if plan.enough and sum(call.known for call in world.calls) >= plan.enough:
+        answered = sum(call.known for call in world.calls)
+        if plan.enough and answered >= plan.enough:
             world.deadline = 0.0
+        elif answered < plan.floor and world.deadline - 1 < time.monotonic() < latest:
+            world.deadline += 1
         await asyncio.wait(tasks, timeout=0.2)
     await asyncio.gather(*tasks, *world.late)
     for worker in workers:
         await asyncio.to_thread(worker.wait_ready)
     world.calls += [await _final(ports[0], document) for document in documents]
     violations = check(world.calls) + await _side_effects(stack, documents, world.calls)
-    if violations:
+    if violations and plan.keep:
         _keep(world.calls, plan.seed)
     known = sum(call.known for call in world.calls)
     faults = nemesis.faults if nemesis else Counter[str]()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from app.store import jobs
 from app.store.base import GLOBAL_TABLES
 from tests.contract.requirements import proves
 
@@ -157,10 +158,14 @@ async def test_the_reading_role_may_write_nothing(sql):
         assert await grants(sql, "app_read", privilege) == set()
 
 
-async def test_the_writing_role_cannot_change_plans_epochs_or_the_schemas_version(sql):
-    identity = {"subscriptions", "event_epochs", "alembic_version"}
+async def test_the_writing_role_cannot_change_plans_nor_remove_people(sql):
     for privilege in ("INSERT", "UPDATE", "DELETE", "TRUNCATE"):
-        assert await grants(sql, "app_write", privilege) & identity == set()
+        fixed = {"subscriptions", "event_epochs", "alembic_version"}
+        assert await grants(sql, "app_write", privilege) & fixed == set()
+    for privilege in ("DELETE", "TRUNCATE"):
+        assert (
+            await grants(sql, "app_write", privilege) & {"users", "workspaces", "credentials", "account_audit"} == set()
+        )
 
 
 async def test_no_role_of_the_service_owns_or_creates_objects(sql):
@@ -176,8 +181,9 @@ def body_of(text):
 
 async def test_the_functions_in_the_database_are_those_beside_their_feature(sql):
     written = {}
-    for path in APP.glob("features/*/functions.sql"):
+    for path in APP.glob("**/functions.sql"):
         written |= body_of(path.read_text(encoding="utf-8"))
+    written |= body_of(jobs.ENQUEUE_FUNCTION)
     rows = await sql.fetch(
         "SELECT proname, prosrc, prosecdef FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND NOT EXISTS"
         " (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e') AND proname NOT LIKE '%pgqueuer%'"

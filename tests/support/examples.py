@@ -73,6 +73,8 @@ async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
     for name in sorted(schema.get("required", ()), key=list(schema.get("properties", {})).index):
         if name in id_fields(face):
             args[name] = await make_id(face, name, make, user, args)
+        elif (operation.name, name) == ("search.fetch", "id"):
+            args[name] = f"document_{await _document_id(make, user, args)}"
         elif (operation.name, name) in VALUES:
             args[name] = VALUES[operation.name, name]
         else:

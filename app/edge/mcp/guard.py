@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from app.edge import errors
 from app.edge.asgi import ClientGone, header, read_body, send_bytes
-from app.edge.mcp.rpc import INTERNAL_ERROR, INVALID_REQUEST, Message, Refused
+from app.edge.mcp.rpc import ADDED_HEADERS, CREDENTIAL, INTERNAL_ERROR, INVALID_REQUEST, Message, Refused
 from app.gate.gate import Credential
 from app.gate.principal import CredentialKind, Principal
 from app.kit.errors import AppError, InsufficientScope, PayloadTooLarge, Unauthenticated
 
 if TYPE_CHECKING:
     from app.edge.asgi import Headers, Receive, Scope, Send
+    from app.edge.asgi import Message as AsgiMessage
     from app.edge.mcp.endpoint import Endpoint
     from app.edge.mcp.origin import Origins
     from app.edge.mcp.surface import Surface
@@ -29,11 +30,19 @@ class Guard:
     """The ASGI endpoint of a surface."""
 
     def __init__(
-        self, surface: Surface, inner: Endpoint, *, origins: Origins, metadata_url: str, body_limit: int
+        self,
+        surface: Surface,
+        inner: Endpoint,
+        *,
+        origins: Origins,
+        resource: str,
+        metadata_url: str,
+        body_limit: int,
     ) -> None:
         self._surface = surface
         self._inner = inner
         self._origins = origins
+        self._resource = resource
         self._metadata_url = metadata_url
         self._limit = body_limit
 
@@ -62,16 +71,19 @@ class Guard:
         if (listed := self._inner.listing.answer(scope, message)) is not None:
             await send_bytes(send, 200, [_JSON], listed)
             return
-        await self._inner.serve(scope, _replayed(body, receive), send, message)
+        added: Headers = []
+        scope[ADDED_HEADERS] = added
+        await self._inner.serve(scope, _replayed(body, receive), _adding(added, send), message)
 
     async def _identify(self, scope: Scope) -> Principal | AppError | None:
         """Resolve the credential; an error is kept until the message's id is known, None means anonymous."""
-        authorization = header(scope, b"authorization")
-        if authorization is None:
+        credential = Credential(header(scope, b"authorization"), header(scope, b"x-agent-id"), resource=self._resource)
+        scope[CREDENTIAL] = credential
+        if credential.authorization is None:
             return None
         gate: Gate = scope["app"].state.gate
         try:
-            return await gate.authenticate(Credential(authorization))
+            return await gate.authenticate(credential)
         except AppError as error:
             return error
 
@@ -110,7 +122,7 @@ class Guard:
 
 def _check_post(scope: Scope) -> None:
     if scope["method"] != "POST":
-        msg = "This endpoint takes POST only: it keeps no session and pushes nothing."
+        msg = "This endpoint takes POST only: each request stands alone, and nothing is pushed."
         raise Refused(405, INVALID_REQUEST, msg, headers=[_ALLOW])
     media_type = (header(scope, b"content-type") or "").split(";")[0].strip().lower()
     if media_type != "application/json":
@@ -136,6 +148,17 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return messages.pop() if messages else await receive()
 
     return again
+
+
+def _adding(added: Headers, send: Send) -> Send:
+    """Put what the handlers left in `added` among the response's headers."""
+
+    async def send_all(message: AsgiMessage) -> None:
+        if added and message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *added]
+        await send(message)
+
+    return send_all
 
 
 async def _refuse(send: Send, refusal: Refused, message: Message | None) -> None:

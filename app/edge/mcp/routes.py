@@ -52,6 +52,7 @@ def mcp_routes(settings: Settings, running: Sequence[Endpoint]) -> list[Route]:
             endpoint.surface,
             endpoint,
             origins=origins,
+            resource=f"{settings.url}{path}",
             metadata_url=protected_resource.metadata_url(settings, path),
             body_limit=settings.max_body_bytes,
         )

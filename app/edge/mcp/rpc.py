@@ -20,6 +20,12 @@ INTERNAL_ERROR = -32603
 REFUSED = -32001
 """Of the range that JSON-RPC leaves to servers and MCP does not reserve."""
 
+ADDED_HEADERS = "contextrepo.headers"
+"""Key of the ASGI scope under which handlers leave response headers: the SDK gives them no other way."""
+
+CREDENTIAL = "contextrepo.credential"
+"""Key of the ASGI scope under which the guard leaves the credential for the handlers."""
+
 RequestId: TypeAlias = int | str | None
 
 

@@ -14,8 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from app import version
 from app.edge import errors
-from app.edge.asgi import header
-from app.edge.mcp.rpc import INTERNAL_ERROR, INVALID_PARAMS, REFUSED
+from app.edge.mcp.rpc import ADDED_HEADERS, CREDENTIAL, INTERNAL_ERROR, INVALID_PARAMS, REFUSED
 from app.edge.mcp.texts import INSTRUCTIONS
 from app.gate.gate import Credential, parse_args
 from app.kit.errors import AppError, InvalidRequest, NotFound
@@ -91,6 +90,8 @@ class Handlers:
         try:
             return await _call(tool, params.arguments or {}, scope, _meta(ctx))
         except AppError as error:
+            if error.retry_after is not None:
+                scope[ADDED_HEADERS].append((b"retry-after", str(error.retry_after).encode()))
             return _failed(error, scope["request_id"])
         except Exception:
             log.exception("unexpected error", extra={"request_id": scope["request_id"]})
@@ -177,6 +178,7 @@ async def _call(tool: Tool, arguments: dict[str, Any], scope: Scope, meta: dict[
     gate: Gate = scope["app"].state.gate
     operation = tool.operation
     admission = await gate.admit(operation, _credential(scope, meta))
+    scope[ADDED_HEADERS].extend(errors.rate_headers(admission.rate))
     args = tool.parse(arguments)
     key = _text_of(meta, _IDEMPOTENCY_KEY) if operation.kind != "query" else None
     try:
@@ -242,8 +244,10 @@ def _text_of(meta: dict[str, Any], key: str) -> str | None:
 
 
 def _credential(scope: Scope, meta: dict[str, Any]) -> Credential:
-    agent = _text_of(meta, _AGENT) or header(scope, b"x-agent-id")
-    return Credential(header(scope, b"authorization"), agent)
+    """Take the guard's credential; an agent named in the message outranks the one in the header."""
+    credential: Credential = scope[CREDENTIAL]
+    agent = _text_of(meta, _AGENT)
+    return replace(credential, agent=agent) if agent else credential
 
 
 async def _decode_arguments(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

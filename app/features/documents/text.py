@@ -81,7 +81,8 @@ def versions(result: Page[Version], args: ListVersions) -> str:
             lines.append(f"  Change log: {one_line(item.change_log)}")
     if result.data:
         starts = "\n".join(
-            f"Version {item.version}: {one_line(item.content or _UNKNOWN, _EXCERPT)}" for item in result.data
+            f"Version {item.version}: {one_line(_UNKNOWN if item.content is None else item.content, _EXCERPT)}"
+            for item in result.data
         )
         lines.extend(["", fenced(starts, "Stored texts, each cut to its beginning (whole in structuredContent).")])
     return "\n".join([*lines, *_page_end(result, "get_document_versions")])

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     import asyncpg
-    import numpy as np
-    from numpy.typing import NDArray
 
+    from app.features.indexing.service import Vector
     from app.store.tx import Tx
 
 CANDIDATES = 100
@@ -130,7 +129,7 @@ async def rank_lexically(tx: Tx, language: str, text: str, tags: list[str]) -> l
     return await tx.fetch(_LEXICAL, tx.workspace_id, language, text, tags, CANDIDATES)
 
 
-async def rank_by_vector(tx: Tx, vector: NDArray[np.float16], model: str, tags: list[str]) -> list[asyncpg.Record]:
+async def rank_by_vector(tx: Tx, vector: Vector, model: str, tags: list[str]) -> list[asyncpg.Record]:
     """Rank documents by the cosine of their nearest passage; the statement holds the dimension as a literal."""
     sql = _DENSE.format(dim=len(vector))
     return await tx.fetch(sql, tx.workspace_id, HalfVector(vector), model, tags, CANDIDATES)

@@ -22,9 +22,9 @@ TOOLS = [
         23,
         "find_items",
         "Find items",
-        "Find which stored items are about something, by meaning and words together, or literally with "
-        "semantic=false (names, codes, exact phrases; sees text that is not indexed yet). Gives titles, ids, scores "
-        "and the best passage of each. Then read one with get_document.",
+        "Find which stored items are about something, by meaning and words, or literally with semantic=false "
+        "(names, codes, exact phrases; also text not indexed yet). Gives titles, ids, scores and the best passage "
+        "of each. Then read one with get_document.",
         operations.search_items,
         READS,
         text.items,

@@ -194,7 +194,7 @@ async def test_an_oauth_token_without_the_scope_is_sent_back_for_more(alice, mak
     gate = service.state.gate
     principal = await gate.authenticate(Credential(f"API-Key {await make.key(alice, scopes=('documents.read',))}"))
 
-    async def resolve(_: str) -> Principal:
+    async def resolve(_: str, __: str) -> Principal:
         return replace(principal, kind=CredentialKind.OAUTH)
 
     gate._resolvers = {**gate._resolvers, "test-oauth": resolve}
