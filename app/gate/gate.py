@@ -249,6 +249,7 @@ class _Retryable(Exception):
 _AWAY = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # the driver's state when a backend dies between two messages
     asyncpg.TooManyConnectionsError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pytest
 
 from tests.contract.requirements import proves
-from tests.support.examples import example, id_fields, make_id
+from tests.support.examples import example, id_fields, make_id, never_issued
 from tests.support.faces import FACES, RestFace, ToolFace, label
 from tests.support.factories import ALL_SCOPES
 from tests.support.rows import checksum
@@ -138,7 +136,7 @@ async def test_another_tenants_id_answers_like_one_that_never_was(face, alice, b
     before = await checksum(sql, alice.workspace_id)
     for name in id_fields(face):
         args = await example(face, make, bob)
-        never = str(uuid.uuid4())
+        never = never_issued(theirs[name])
         foreign = await face.call(bob.client, args | {name: theirs[name]})
         absent = await face.call(bob.client, args | {name: never})
         assert says_absent(face, foreign), f"{name}: {foreign.text}"

@@ -20,6 +20,8 @@ credentials = Table(
     Column("expires_at", DateTime(timezone=True)),
     Column("revoked_at", DateTime(timezone=True)),
     Column("last_used_at", DateTime(timezone=True)),
+    Column("id", Uuid, nullable=False, unique=True, server_default=func.gen_random_uuid()),
+    Column("last_used_by", Text),
     Index(None, "workspace_id", "user_id"),
 )
 
