@@ -149,7 +149,9 @@ async def test_files_that_cannot_be_imported_are_named_and_the_others_go_on(ctx,
     (folder / "big.md").write_text("x" * (11 * 1024 * 1024), encoding="utf-8")
     (folder / "dangling.md").symlink_to(folder / "nowhere.md")
     code, report = await ctx.json("import", folder, folder / "one.md")
-    failed = {file["path"].rpartition("/")[2]: file["message"] for file in report["files"] if file["result"] == "failed"}
+    failed = {
+        file["path"].rpartition("/")[2]: file["message"] for file in report["files"] if file["result"] == "failed"
+    }
     assert code == 1
     assert report["counts"] == {"failed": 5, "created": 2, "unchanged": 1}
     assert sorted(failed) == ["big.md", "binary.md", "empty.md", "latin.txt", "null.md"]

@@ -56,7 +56,8 @@ class Index:
 
     async def chunks(self, document_id: str) -> dict[UUID, str]:
         rows = await self.sql.fetch(
-            "SELECT id, content FROM chunks WHERE document_id = $1 AND level = 'paragraph' ORDER BY ordinal", document_id
+            "SELECT id, content FROM chunks WHERE document_id = $1 AND level = 'paragraph' ORDER BY ordinal",
+            document_id,
         )
         return {row["id"]: row["content"] for row in rows}
 

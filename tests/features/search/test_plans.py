@@ -115,7 +115,9 @@ def scanned_whole(nodes):
 
 
 async def home(sql, table, user):
-    return await sql.fetchval(f"SELECT tableoid::regclass::text FROM {table} WHERE workspace_id = $1", user.workspace_id)
+    return await sql.fetchval(
+        f"SELECT tableoid::regclass::text FROM {table} WHERE workspace_id = $1", user.workspace_id
+    )
 
 
 async def test_the_lexical_statement_reads_one_partition_by_its_key(tenants, database, sql):

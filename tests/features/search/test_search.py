@@ -79,7 +79,9 @@ async def test_nothing_is_found_in_an_empty_workspace(alice):
     assert answer["meta"] == {"semantic": True, "query": "anything", "pending": 0}
 
 
-@pytest.mark.parametrize("q", ["the of and", "???", "🙂", "a" * 2000, "word " * 399, "漢字", "' OR 1=1 --", "& | ! <-> :*"])
+@pytest.mark.parametrize(
+    "q", ["the of and", "???", "🙂", "a" * 2000, "word " * 399, "漢字", "' OR 1=1 --", "& | ! <-> :*"]
+)
 async def test_odd_queries_are_answered(q, alice, make, index):
     await make.document(alice.client, title="Boats", content="The boats of the fishermen are blue.")
     await index.run(alice.workspace_id)
