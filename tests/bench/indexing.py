@@ -27,7 +27,7 @@ import httpx2
 from app.features.indexing.remote import MiniLM
 from app.features.indexing.service import LANGUAGE
 from app.features.search import queries
-from app.process import PARENT_ENV, die_with, stop_process
+from app.process import PARENT_ENV, stop_process
 from app.store import postgres
 from app.wiring import child_environment
 from tests.support import stack as stacks
@@ -35,7 +35,11 @@ from tests.support.corpus import markdown_files
 from tests.support.stack import ServerProcess, Stack
 
 MUST, GOAL = 0.70, 0.80
-WORKER = "from app.settings import Settings; from app.worker import run; run(Settings())"
+WORKER = """
+from app import process, settings, worker
+process.watch_parent()
+worker.run(settings.Settings())
+"""
 BATCH = 64
 TEXTS = """
 SELECT DISTINCT ON (c.text_digest)
@@ -59,9 +63,7 @@ def _documents(files: int, seed: int, folder: Path | None) -> list[dict[str, str
 
 def _start_worker(stack: Stack) -> subprocess.Popen[bytes]:
     environment = child_environment(stack.settings) | {PARENT_ENV: str(os.getpid())}
-    return subprocess.Popen(
-        [sys.executable, "-c", WORKER], env=environment, preexec_fn=die_with(os.getpid(), signal.SIGKILL)
-    )
+    return subprocess.Popen([sys.executable, "-c", WORKER], env=environment)
 
 
 def _pending(client: httpx2.Client) -> int:

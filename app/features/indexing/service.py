@@ -113,7 +113,7 @@ async def _chunk_until(
     database: Database, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
 ) -> tuple[list[Claimed], Sequence[Claimed]]:
     """Chunk documents, at least one, until the time is up; returns those to embed and those not reached."""
-    live = []
+    live: list[Claimed] = []
     for number, item in enumerate(claimed):
         if number and time.monotonic() >= deadline:
             return live, claimed[number:]

@@ -121,7 +121,7 @@ def _front_matter_lines(text: str, lines: list[int]) -> int:
         return text[lines[number] : lines[number + 1]].rstrip()
 
     last = min(len(lines) - 1, MAX_FRONT_MATTER_LINES)
-    if last < 2 or line(0) != "---" or not line(1):
+    if last <= 1 or line(0) != "---" or not line(1):
         return 0
     return next((number + 1 for number in range(1, last) if line(number) in {"---", "..."}), 0)
 

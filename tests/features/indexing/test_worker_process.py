@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from app.process import PARENT_ENV, die_with, stop_process
+from app.process import PARENT_ENV, stop_process
 from app.store import postgres
 from app.wiring import child_environment
 from tests.support.corpus import markdown_files
@@ -24,7 +24,7 @@ from tests.support.service import create_database, drop_database, serving, setti
 # Claims and sweeps of a production length would only make the proof wait; `poison` ends the process like a crash does.
 WORKER = """
 import os
-from app import worker
+from app import process, worker
 from app.features.indexing import service
 from app.settings import Settings
 service.CLAIM_SECONDS, worker.SWEEP_SECONDS = 3, 1.0
@@ -34,6 +34,7 @@ def chunk(document_id, title, text):
         os._exit(9)
     return real(document_id, title, text)
 service.chunk = chunk
+process.watch_parent()
 worker.run(Settings())
 """
 SECONDS = 240
@@ -49,9 +50,7 @@ class Worker:
         self.process = None
 
     def start(self):
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", WORKER], env=self.environment, preexec_fn=die_with(os.getpid(), signal.SIGKILL)
-        )
+        self.process = subprocess.Popen([sys.executable, "-c", WORKER], env=self.environment)
 
     def kill(self):
         self.process.kill()

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 import pytest_asyncio
 from pgvector import HalfVector
 
 from app.features.indexing.remote import MiniLM
 from app.features.search import queries
-from app.kit.ids import new_id
 
 DOCUMENTS = 30
 CROWD = 400
