@@ -25,7 +25,9 @@ __all__ = ["LANGUAGE", "Embedder", "index_workspace"]
 
 log = logging.getLogger(__name__)
 
-CLAIM_DOCUMENTS = 10
+CLAIM_DOCUMENTS = 4
+"""Few, since nothing is embedded while the first documents of a claim are cut into passages."""
+
 LANES = 2
 CLAIM_SECONDS = 30
 WORK_SECONDS = 2.0
@@ -52,7 +54,7 @@ class _MovedOn(Exception):
 async def index_workspace(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
     """Work on a workspace's index for about two seconds; True when more may be left to do.
 
-    Two lanes work side by side: while one embeds, the other reads and writes.
+    Lanes work side by side: while one embeds, the others read and write.
     """
     lanes = (_lane(database, embedder, workspace_id) for _ in range(LANES))
     results = await asyncio.gather(*lanes, return_exceptions=True)
@@ -63,19 +65,27 @@ async def index_workspace(database: Database, embedder: Embedder, workspace_id: 
 
 
 async def _lane(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
+    deadline = time.monotonic() + WORK_SECONDS
     claimed = await _claim(database, workspace_id)
-    if claimed:
-        await _work_on(database, embedder, workspace_id, claimed)
-        return True
+    if not claimed:
+        return await _take_suspect(database, embedder, workspace_id)
+    while claimed:
+        await _work_on(database, embedder, workspace_id, claimed, deadline)
+        claimed = await _claim(database, workspace_id) if time.monotonic() < deadline else []
+    return True
+
+
+async def _take_suspect(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
     async with _SUSPECTS:
         claimed = await _claim_suspect(database, workspace_id)
         if claimed:
-            await _work_on(database, embedder, workspace_id, claimed)
+            await _work_on(database, embedder, workspace_id, claimed, time.monotonic() + WORK_SECONDS)
     return bool(claimed)
 
 
-async def _work_on(database: Database, embedder: Embedder, workspace_id: UUID, claimed: Sequence[Claimed]) -> None:
-    deadline = time.monotonic() + WORK_SECONDS
+async def _work_on(
+    database: Database, embedder: Embedder, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
+) -> None:
     try:
         live, untouched = await _chunk_until(database, workspace_id, claimed, deadline)
         done = await _embed_until(database, embedder, workspace_id, live, deadline)
