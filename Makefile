@@ -49,7 +49,7 @@ test: setup ## Run the fast tests
 
 prove: setup ## Run the slow proofs: real processes, clients, failures, and a short benchmark
 	$(PYTEST) -n $(JOBS) -m "prove" $(ARGS)
-	@if [ -d bench ]; then $(BIN)/python -m bench --smoke; fi
+	$(BIN)/python -m tests.bench --smoke
 
 check: setup ## Check format, lint, types and the layers' imports
 	$(BIN)/ruff format --check .
@@ -68,7 +68,7 @@ openapi: setup ## Write the API descriptions to openapi/
 	$(BIN)/python -m app.openapi openapi
 
 bench: setup ## Run the benchmarks
-	$(BIN)/python -m bench $(ARGS)
+	$(BIN)/python -m tests.bench $(ARGS)
 
 lock: $(VENV)/.uv ## Resolve the dependencies again and write requirements.lock
 	$(UV) pip compile pyproject.toml --extra server --extra dev --generate-hashes --no-emit-index-url \

@@ -9,6 +9,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
+from app import logs
 from app.process import LISTEN_FD_ENV, report_ready, watch_parent
 from app.settings import Settings
 
@@ -98,7 +99,9 @@ def main() -> None:
     if not sent:  # the supervisor gave up
         return
     os.environ.update(json.loads(sent))
-    KINDS[kind](Settings())
+    settings = Settings()
+    logs.configure(settings.log_level)
+    KINDS[kind](settings)
 
 
 if __name__ == "__main__":

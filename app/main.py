@@ -10,27 +10,44 @@ from starlette.routing import Route
 
 from app import features
 from app.edge import fallback
+from app.edge.discovery.protected_resource import metadata_url
+from app.edge.mcp.routes import endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
-from app.edge.rest.router import OperationRoute
+from app.edge.rest.router import OperationRoute, OperationsFirst
+from app.features.accounts.service import Principals
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.keys.credentials import ApiKeys
 from app.gate.gate import Gate
 from app.gate.limiter import Limiter
 from app.gate.policy import Plans
+from app.gate.ports import Cached
 from app.gate.site import Site
 from app.store import migrating, postgres, redis
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from starlette.types import ASGIApp
+
     from app.settings import Settings
+
+
+class Service(FastAPI):
+    """FastAPI with the envelope around everything, and the operations before the framework's own layers."""
+
+    https = False
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Put the layers together when the first request comes."""
+        operations = [route for route in self.router.routes if isinstance(route, OperationRoute)]
+        return Envelope(OperationsFirst(operations, super().build_middleware_stack()), https=self.https)
 
 
 def create_app(settings: Settings) -> FastAPI:
     """Build the service of one process; its stores open when it starts and close when it stops."""
-    app = FastAPI(
+    app = Service(
         title=settings.product_name,
         openapi_url=None,
         docs_url=None,
@@ -38,15 +55,16 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         lifespan=lambda app: _lifespan(app, settings),
     )
-    metadata_url = f"{settings.url}/.well-known/oauth-protected-resource/v1"
+    app.https = settings.url.startswith("https://")
     routes = [
-        OperationRoute(face, metadata_url=metadata_url, body_limit=settings.max_body_bytes)
+        OperationRoute(face, metadata_url=metadata_url(settings, "/v1"), body_limit=settings.max_body_bytes)
         for face in features.collect("rest", "ROUTES")
     ]
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
-    app.router.routes.extend([*routes, *raw, *openapi_routes(settings, routes)])
+    tools, templates = features.collect("tools", "TOOLS"), features.collect("resources", "TEMPLATES")
+    app.state.mcp = endpoints(settings, surfaces(settings, routes, tools, templates))
+    app.router.routes.extend([*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes)])
     fallback.install(app)
-    app.add_middleware(Envelope, https=settings.url.startswith("https://"))
     return app
 
 
@@ -60,16 +78,18 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             stack.push_async_callback(client.aclose)
         embedder = MiniLM(1)
         stack.push_async_callback(embedder.close)
-        keys = ApiKeys(database, plans, settings.default_plan)
+        principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
         app.state.gate = Gate(
             database=database,
             limiter=limiter,
             plans=plans,
-            resolvers={"api-key": keys},
+            resolvers={"api-key": Cached(ApiKeys(database, principals))},
             services={Embedder: embedder, Site: Site(settings.url, settings.product_name)},
             secret_key=settings.secret_key.get_secret_value(),
         )
         app.state.readiness = Readiness(database, client, migrating.newest_revision())
+        for endpoint in app.state.mcp:
+            await stack.enter_async_context(endpoint.running())
         yield

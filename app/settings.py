@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -36,7 +36,7 @@ class Settings(BaseSettings):
     default_plan: str = "self-hosted"
     max_body_bytes: int = Field(default=10 * MIB, ge=1024)
     trusted_proxies: Annotated[list[str], NoDecode] = []
-    log_level: str = "INFO"
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     embed_threads: int = Field(default=2, ge=1, le=64)
 
     @property

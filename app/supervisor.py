@@ -150,11 +150,12 @@ class Supervisor:
         self.servers.start(should_stop=lambda: bool(self._stops))
         self.settings = self._addresses(secret)
         self._prepare_database(secret, own=own_database)
-        first = asyncio.run(_has_no_users(self.settings.database_url))
-        self._add_children("worker", 1)
-        self._release_children()
+        first = asyncio.run(bootstrap.has_no_users(self.settings.database_url))
+        self._release_children("api")
         key = self._first_key() if first else ""  # while the API starts
         self._await_api()
+        self._add_children("worker", 1)  # only now: its models would take the processor from the API's start
+        self._release_children("worker")
         self._write_cli_file(data_dir, key)
         self._publish()
         self._announce(key, has_key_file=(data_dir / CLI_NAME).exists())
@@ -192,7 +193,7 @@ class Supervisor:
 
     def _start_api_alone(self) -> None:
         self._add_children("api", self.workers)
-        self._release_children()
+        self._release_children("api")
         self._await_api()
         self._announce("", has_key_file=True)
 
@@ -203,9 +204,10 @@ class Supervisor:
         for child in added:
             child.start()
 
-    def _release_children(self) -> None:
+    def _release_children(self, kind: str) -> None:
         for child in self.children:
-            child.release(child_environment(self.settings))
+            if child.kind == kind:
+                child.release(child_environment(self.settings))
 
     def _await_api(self) -> None:
         deadline = time.monotonic() + API_START_SECONDS
@@ -325,18 +327,6 @@ class Supervisor:
             os.read(self._wake, 4096)
         for child in self.children:
             child.check_ready()
-
-
-async def _has_no_users(owner_url: str) -> bool:
-    import asyncpg
-
-    connection = await asyncpg.connect(owner_url)
-    try:
-        return not await connection.fetchval("SELECT EXISTS (SELECT FROM users)")
-    except asyncpg.UndefinedTableError:
-        return False
-    finally:
-        await connection.close()
 
 
 def _role_urls(settings: Settings) -> bootstrap.RoleUrls:

@@ -10,6 +10,7 @@ from alembic import context
 from sqlalchemy import pool, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
+import app.gate.tables  # noqa: F401  importing tables registers them
 from app import features
 from app.store.base import metadata
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 LOCK = 7_203_114_077
 for _ in features.collect("tables", "TABLES"):
-    pass  # importing a feature's tables registers them
+    pass  # the same
 
 
 def _url() -> str:

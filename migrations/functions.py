@@ -8,7 +8,7 @@ from pathlib import Path
 from alembic import op
 from sqlalchemy import text
 
-FEATURES = Path(__file__).parent.parent / "app" / "features"
+APP = Path(__file__).parent.parent / "app"
 _FUNCTION = re.compile(r"CREATE OR REPLACE FUNCTION (\w+)\(")
 
 
@@ -19,16 +19,16 @@ def run(sql: str) -> None:
     bind.connection.dbapi_connection.run_async(lambda connection: connection.execute(sql))
 
 
-def source(feature: str) -> str:
-    """Read the functions of a feature."""
-    return (FEATURES / feature / "functions.sql").read_text(encoding="utf-8")
+def source(place: str) -> str:
+    """Read the functions of a folder below `app`."""
+    return (APP / place / "functions.sql").read_text(encoding="utf-8")
 
 
-def install(feature: str) -> None:
-    """Create or replace the functions of a feature."""
-    run(source(feature))
+def install(place: str) -> None:
+    """Create or replace the functions of a folder below `app`."""
+    run(source(place))
 
 
-def drop(feature: str) -> None:
-    """Drop the functions of a feature."""
-    run(";\n".join(f"DROP FUNCTION IF EXISTS {name}" for name in _FUNCTION.findall(source(feature))))
+def drop(place: str) -> None:
+    """Drop the functions of a folder below `app`."""
+    run(";\n".join(f"DROP FUNCTION IF EXISTS {name}" for name in _FUNCTION.findall(source(place))))

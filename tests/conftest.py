@@ -81,3 +81,20 @@ async def alice(make):
 async def bob(make):
     """Another user, in another workspace."""
     return await make.user()
+
+
+@pytest_asyncio.fixture(scope="session")
+async def twin(settings):
+    """A second instance of the application on the same stores, with caches of its own."""
+    async with serving(settings) as app:
+        yield app
+
+
+@pytest_asyncio.fixture(scope="session")
+async def strict(settings, database, tmp_path_factory):
+    """Factories of an instance whose plans allow one call of each family a minute."""
+    plans = tmp_path_factory.mktemp("plans") / "plans.toml"
+    families = "{ scrape = 1, api = 1, readonly = 1 }"
+    plans.write_text(f"[self-hosted]\nwindow_seconds = 60\nrates = {families}\n", encoding="utf-8")
+    async with serving(settings.model_copy(update={"plans_file": plans})) as app:
+        yield Make(app, database)

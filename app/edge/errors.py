@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pydantic_core
 
-from app.kit.errors import AppError, InsufficientScope, Internal, Kind, Unauthenticated
-
-if TYPE_CHECKING:
-    from app.gate.limiter import RateState
+from app.gate.limiter import RateState
+from app.kit.errors import AppError, InsufficientScope, Internal, Kind, RateLimited, Unauthenticated
 
 STATUS: dict[Kind, int] = {
     Kind.INVALID: 400,
@@ -78,6 +76,9 @@ def error_headers(error: AppError, metadata_url: str) -> list[tuple[bytes, bytes
         headers.append((b"etag", error.etag.encode()))
     if (text := challenge(error, metadata_url)) is not None:
         headers.append((b"www-authenticate", text.encode()))
+    if isinstance(error, RateLimited):
+        spent = RateState(allowed=False, limit=error.limit, remaining=0, reset_seconds=error.retry_after or 1)
+        headers.extend(rate_headers(spent))
     return headers
 
 

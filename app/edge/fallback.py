@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from app.edge import errors
 from app.kit.errors import AppError, InvalidRequest, MethodNotAllowed, NotFound
@@ -21,9 +22,18 @@ _METHOD_NOT_ALLOWED = 405
 async def _refuse(request: Request, exception: Exception) -> Response:
     status = exception.status_code if isinstance(exception, HTTPException) else 500
     headers = dict((exception.headers if isinstance(exception, HTTPException) else None) or {})
+    if status == _METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(_allowed(request))
     error = _error(status, request)
     body = errors.envelope(error, request.scope["request_id"])
     return Response(body, errors.status_of(error), headers, media_type="application/json")
+
+
+def _allowed(request: Request) -> list[str]:
+    """List the methods of every route of the path: the router knows only those of the first (RFC 9110, 15.5.6)."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    found = [route.methods or set() for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted(set().union(*found))
 
 
 def _error(status: int, request: Request) -> AppError:

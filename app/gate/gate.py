@@ -19,6 +19,7 @@ from app.kit.errors import (
     InvalidRequest,
     PlanRequired,
     RateLimited,
+    SignInRequired,
     Unauthenticated,
     Unavailable,
 )
@@ -37,17 +38,27 @@ A = TypeVar("A", bound=Model)
 R = TypeVar("R", bound=Model | None)
 T = TypeVar("T")
 
+SESSION = "session"
+"""The name of the browser sessions' resolver."""
+
 _TRIES = 3
 _RETRY_SECONDS = 1
 _MAX_AGENT_LENGTH = 200
+_MAX_PROBLEMS = 20
+_MAX_FIELD_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What a wire found in its `Authorization` header, with the agent's name that came beside it."""
+    """What a wire found: the `Authorization` header, or the browser session's cookie where the wire reads it.
+
+    `resource` is the public URL of the surface that was called: a token is valid for exactly one (RFC 8707).
+    """
 
     authorization: str | None
     agent: str | None = None
+    session: str | None = None
+    resource: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +103,23 @@ class Gate:
         """Check the policy in the contract's order: 401, 402 plan, 403, 429, 402 feature.
 
         Raises:
-            Unauthenticated, PlanRequired, EntitlementUnavailable, InsufficientScope, RateLimited, FeatureNotInPlan.
+            Unauthenticated, PlanRequired, EntitlementUnavailable, SignInRequired, InsufficientScope, RateLimited,
+            FeatureNotInPlan.
         """
         principal = await self.authenticate(credential)
         plan = principal.plan
         if plan is None and not operation.plan_exempt:
             msg = "This workspace has no active plan. Start a trial or choose a plan."
             raise PlanRequired(msg)
+        if operation.credentials and principal.kind not in operation.credentials:
+            raise SignInRequired
         if operation.scopes and principal.scopes.isdisjoint(operation.scopes):
             raise InsufficientScope(tuple(scope.value for scope in operation.scopes))
         limits = (plan or self.plans.plans["trial"]).rates
         rate = await self._limiter.spend(str(principal.user_id), operation.rate, limits[operation.rate])
         if not rate.allowed:
             msg = f"Too many {operation.rate} requests; retry after {rate.reset_seconds} s."
-            raise RateLimited(msg, retry_after=rate.reset_seconds, details={"limit": rate.limit})
+            raise RateLimited(msg, limit=rate.limit, retry_after=rate.reset_seconds)
         if operation.feature and plan and operation.feature not in plan.features:
             names = self.plans.with_feature(operation.feature)
             msg = f"The plan {plan.name} lacks this feature; plans that have it: {', '.join(names)}."
@@ -119,15 +133,20 @@ class Gate:
             Unauthenticated: none, of an unknown scheme, or not valid (any more).
         """
         scheme, _, text = (credential.authorization or "").partition(" ")
-        if not scheme:
+        if not scheme and credential.session:
+            scheme, text = SESSION, credential.session
+        elif not scheme:
             msg = "Send a credential: `Authorization: API-Key gm_…` or `Authorization: Bearer …`."
             raise Unauthenticated(msg)
+        elif scheme.lower() == SESSION:  # a cookie's value is no credential for programs
+            scheme = ""
         resolver = self._resolvers.get(scheme.lower())
-        principal = await _translated(resolver(text.strip())) if resolver else None
+        principal = await _translated(resolver(text.strip(), credential.resource)) if resolver else None
         if principal is None:
             msg = "The credential is unknown, expired or revoked; create a new one and send it instead."
             raise Unauthenticated(msg, presented=True)
-        return replace(principal, agent=credential.agent[:_MAX_AGENT_LENGTH]) if credential.agent else principal
+        agent = "".join(filter(str.isprintable, credential.agent or ""))[:_MAX_AGENT_LENGTH]
+        return replace(principal, agent=agent) if agent else principal
 
     async def run(
         self,
@@ -164,13 +183,21 @@ class Gate:
         if raw_key is not None:
             text = replay.normalize_key(raw_key)
             key = replay.receipt_key(self._secret_key, ctx.principal, operation, args, text)
-        async with self.database.tx(ctx.workspace_id) as tx:
-            ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
-            if key and (stored := await replay.claim(tx, key)) is not None:
-                return Answer(_parse_result(operation, stored), stored, replayed=True)
-            result = await operation.function(ctx, args)
-            body = result.to_json() if result is not None else b""
-            await queries.finish(ctx, operation.name, key, replay.pack(body) if key else None)
+        opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
+        begun = False
+        try:
+            async with self.database.tx(ctx.workspace_id, opening) as tx:
+                begun = True
+                ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
+                if key and (stored := await replay.stored_answer(tx, key)) is not None:
+                    return Answer(_parse_result(operation, stored), stored, replayed=True)
+                result = await operation.function(ctx, args)
+                body = result.to_json() if result is not None else b""
+                tx.closing = queries.finish(ctx, operation.name, key, replay.pack(body) if key else b"")
+        except asyncpg.LockNotAvailableError as error:
+            if begun:
+                raise
+            raise replay.in_progress() from error
         return Answer(result, body)
 
 
@@ -189,20 +216,21 @@ def parse_args(model: type[A], raw: dict[str, Any]) -> A:
     if (found := unstorable(raw)) is not None:
         msg = f"The request holds {found}, which cannot be stored; remove it and send the request again."
         raise InvalidRequest(msg)
+    if len(raw) > len(model.model_fields) + _MAX_PROBLEMS:
+        msg = f"The request has {len(raw)} fields; send only those that are described."
+        raise InvalidRequest(msg)
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        problems = [
-            {"field": _field(item["loc"]), "message": _message(item)}
-            for item in error.errors(include_url=False, include_input=False, include_context=False)
-        ]
+        items = error.errors(include_url=False, include_input=False, include_context=False)[:_MAX_PROBLEMS]
+        problems = [{"field": _field(item["loc"]), "message": _message(item)} for item in items]
         first = problems[0]
         more = f" (and {len(problems) - 1} more, see details)" if len(problems) > 1 else ""
         raise InvalidRequest(f"{first['field']}: {first['message']}{more}", details=problems) from error
 
 
 def _field(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in location) or "body"
+    return ".".join(str(part) for part in location)[:_MAX_FIELD_LENGTH] or "body"
 
 
 def _message(item: Mapping[str, Any]) -> str:

@@ -35,7 +35,7 @@ if used < limit then
   return {1, limit - used - 1, window}
 end
 local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
-return {0, 0, tonumber(oldest[2]) + window - now}
+return {0, 0, (tonumber(oldest[2]) or now) + window - now}
 """
 _MICROSECONDS = 1_000_000
 _RETRY_REDIS_SECONDS = 2.0
@@ -103,5 +103,5 @@ class Limiter:
             return RateState(
                 allowed=True, limit=limit.count, remaining=limit.count - len(calls), reset_seconds=limit.seconds
             )
-        wait = calls[0] + limit.seconds - now
+        wait = (calls[0] if calls else now) + limit.seconds - now
         return RateState(allowed=False, limit=limit.count, remaining=0, reset_seconds=max(1, int(wait) + 1))

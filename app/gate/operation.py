@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.gate.policy import Feature, Meter, Rate, Scope
-    from app.gate.principal import Principal
+    from app.gate.principal import CredentialKind, Principal
     from app.kit.errors import AppError
     from app.store.jobs import Job
     from app.store.postgres import Database
@@ -85,7 +85,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[A, R]):
-    """A capability with its policy; its REST route and its tool are two faces of it."""
+    """A capability with its policy; its REST route and its tool are two faces of it.
+
+    `credentials` names the kinds that are let in; empty: every kind.
+    """
 
     name: str
     kind: Literal["command", "query"]
@@ -97,6 +100,7 @@ class Operation(Generic[A, R]):
     feature: Feature | None
     spends: Meter | None
     plan_exempt: bool
+    credentials: frozenset[CredentialKind]
     raises: tuple[type[AppError], ...]
 
     @property
@@ -113,7 +117,7 @@ class Operation(Generic[A, R]):
 Function = Callable[[Context, A], Awaitable[R]]
 
 
-def _declare(
+def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     kind: Literal["command", "query"],
     name: str,
     *,
@@ -123,13 +127,16 @@ def _declare(
     feature: Feature | None = None,
     spends: Meter | None = None,
     plan_exempt: bool = False,
+    credentials: frozenset[CredentialKind] = frozenset(),
 ) -> Callable[[Function[A, R]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
 
     def declare(function: Function[A, R]) -> Operation[A, R]:
         hints = get_type_hints(function)
         args, result = hints["args"], hints["return"]
-        return Operation(name, kind, function, args, result, scopes, rate, feature, spends, plan_exempt, raises)
+        return Operation(
+            name, kind, function, args, result, scopes, rate, feature, spends, plan_exempt, credentials, raises
+        )
 
     return declare
 

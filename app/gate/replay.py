@@ -10,13 +10,13 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import asyncpg
-
 from app.gate import queries
 from app.kit.errors import IdempotencyInProgress, IdempotencyKeyReused, InvalidRequest
 from app.kit.secrets import keyed_digest
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from app.gate.operation import Operation
     from app.gate.principal import Principal
     from app.kit.schema import Model
@@ -30,8 +30,8 @@ _RETRY_SECONDS = 1
 class ReceiptKey:
     """Whose key, and for what request."""
 
-    user_id: object
-    grant_id: object
+    user_id: UUID
+    grant_id: UUID
     digest: bytes
     fingerprint: bytes
 
@@ -64,19 +64,19 @@ def receipt_key(
     )
 
 
-async def claim(tx: Tx, key: ReceiptKey) -> bytes | None:
-    """Insert the receipt, or return the stored body of the same request.
+def in_progress() -> IdempotencyInProgress:
+    """Say that a twin has held the key for longer than the lock timeout."""
+    msg = "A request with this Idempotency-Key is still running; send the same request again shortly."
+    return IdempotencyInProgress(msg, retry_after=_RETRY_SECONDS)
+
+
+async def stored_answer(tx: Tx, key: ReceiptKey) -> bytes | None:
+    """Return the stored body of the same request; None when this transaction's opening claimed the key.
 
     Raises:
         IdempotencyKeyReused: the key belongs to another request.
-        IdempotencyInProgress: a twin holds it longer than the lock timeout.
     """
-    try:
-        claimed = await queries.claim_receipt(tx, key)
-    except asyncpg.LockNotAvailableError as error:
-        msg = "A request with this Idempotency-Key is still running; send the same request again shortly."
-        raise IdempotencyInProgress(msg, retry_after=_RETRY_SECONDS) from error
-    if claimed:
+    if queries.receipt_claimed(tx):
         return None
     row = await queries.get_receipt(tx, key)
     if row["fingerprint"] != key.fingerprint:

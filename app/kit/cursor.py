@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from app.kit.errors import InvalidRequest
 
-_PAIR: TypeAdapter[tuple[datetime, UUID]] = TypeAdapter(tuple[datetime, UUID])
+_PAIR: TypeAdapter[tuple[datetime, UUID]] = TypeAdapter(tuple[AwareDatetime, UUID])
 
 
 def encode(created_at: datetime, item_id: UUID) -> str:
@@ -26,7 +26,8 @@ def decode(cursor: str) -> tuple[datetime, UUID]:
         InvalidRequest: the text is no cursor of ours.
     """
     try:
-        return _PAIR.validate_json(base64.urlsafe_b64decode(cursor.encode()))
-    except (binascii.Error, ValueError, ValidationError) as error:
+        created_at, item_id = _PAIR.validate_json(base64.urlsafe_b64decode(cursor.encode()))
+        return created_at.astimezone(UTC), item_id
+    except (binascii.Error, ValueError, OverflowError, ValidationError) as error:
         msg = "The cursor is not one of ours; start again without it."
         raise InvalidRequest(msg, details=[{"field": "cursor", "message": msg}]) from error

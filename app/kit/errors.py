@@ -157,11 +157,25 @@ class IdempotencyInProgress(AppError):
     reason = "IDEMPOTENCY_IN_PROGRESS"
 
 
+class SignInRequired(AppError):
+    """The operation is for a person who is signed in; keys and narrowed tokens are refused."""
+
+    kind = Kind.FORBIDDEN
+    reason = "INSUFFICIENT_SCOPE"
+
+    def __init__(self) -> None:
+        super().__init__("Only a signed-in person may do this; open the dashboard and sign in.")
+
+
 class RateLimited(AppError):
     """The rate family's allowance of the window is spent."""
 
     kind = Kind.LIMITED
     reason = "RATE_LIMITED"
+
+    def __init__(self, message: str, *, limit: int, retry_after: int) -> None:
+        super().__init__(message, details={"limit": limit}, retry_after=retry_after)
+        self.limit = limit
 
 
 class Unavailable(AppError):

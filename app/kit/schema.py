@@ -108,7 +108,7 @@ def as_list(value: object) -> object:
     if text.startswith("["):
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return [value]
     return [part.strip() for part in text.split(",") if part.strip()]
 

@@ -293,3 +293,14 @@ async def _check_logins(urls: RoleUrls) -> None:
                 "`ctx migrate --bootstrap-sql` with the same SECRET_KEY and give its output to psql as superuser"
             ) from exc
         await connection.close()
+
+
+async def has_no_users(owner_url: str) -> bool:
+    """Tell whether a prepared database has never been used."""
+    connection = await asyncpg.connect(plain_url(owner_url))
+    try:
+        return not await connection.fetchval("SELECT EXISTS (SELECT FROM users)")
+    except asyncpg.UndefinedTableError:
+        return False
+    finally:
+        await connection.close()

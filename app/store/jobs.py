@@ -45,10 +45,13 @@ def decode(payload: bytes | None) -> dict[str, Any]:
 ENQUEUE = QueryQueueBuilder(settings=SETTINGS).build_enqueue_query().strip()
 """pgqueuer's own statement; its parameters are $1 to $6, see `enqueue_args`."""
 
-
-def enqueue_with(ctes: str) -> str:
-    """Put further data-modifying CTEs before pgqueuer's statement, so that both are one message."""
-    return f"WITH {ctes},\n{ENQUEUE.removeprefix('WITH ')}"
+ENQUEUE_FUNCTION = f"""
+CREATE OR REPLACE FUNCTION enqueue_jobs(int[], text[], bytea[], interval[], text[], jsonb[])
+RETURNS TABLE (ord bigint, id bigint) LANGUAGE sql VOLATILE AS $function$
+{ENQUEUE}
+$function$;
+"""
+"""The same statement as a function, for other functions to call."""
 
 
 def enqueue_args(jobs: Sequence[Job]) -> tuple[Any, ...]:

@@ -63,9 +63,9 @@ class Database:
     read: asyncpg.Pool[asyncpg.Record]
     system: asyncpg.Pool[asyncpg.Record]
 
-    def tx(self, workspace_id: UUID) -> AbstractAsyncContextManager[Tx]:
-        """Open a write transaction of one workspace; it commits when the block ends well."""
-        return open_tx(self.write, workspace_id)
+    def tx(self, workspace_id: UUID, opening: str = "") -> AbstractAsyncContextManager[Tx]:
+        """Open a write transaction of one workspace, with a first statement; it commits when the block ends well."""
+        return open_tx(self.write, workspace_id, opening=opening)
 
     def snapshot(self, workspace_id: UUID) -> AbstractAsyncContextManager[Tx]:
         """Open a read-only transaction of one workspace that sees one state of the data."""

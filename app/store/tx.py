@@ -22,11 +22,17 @@ _ROLLBACK_SECONDS = 2.0
 class Tx:
     """A transaction whose tenant is set; it has no `commit`: the block that opened it ends it."""
 
-    __slots__ = ("connection", "workspace_id")
+    __slots__ = ("closing", "connection", "opening_tag", "workspace_id")
 
-    def __init__(self, connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record], workspace_id: UUID) -> None:
+    def __init__(
+        self, connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record], workspace_id: UUID, opening_tag: str
+    ) -> None:
         self.connection = connection
         self.workspace_id = workspace_id
+        self.opening_tag = opening_tag
+        """Command tag of the statement that travelled with BEGIN."""
+        self.closing = ""
+        """A last statement, built of `literal` values alone, that travels with COMMIT."""
 
     async def fetch(self, sql: str, *args: Any) -> list[asyncpg.Record]:
         """Run a statement and return its rows."""
@@ -52,6 +58,11 @@ class Tx:
         await self.connection.executemany(sql, rows)
 
 
+def literal(value: UUID | bytes) -> str:
+    """Write a value for a statement that travels with BEGIN or COMMIT: only hex digits and hyphens, no parameters."""
+    return f"'{value}'::uuid" if isinstance(value, UUID) else f"'\\x{value.hex()}'::bytea"
+
+
 def _begin(workspace_id: UUID, *, read_only: bool) -> str:
     # A UUID object prints as 36 characters of [0-9a-f-]: nothing can be injected through it.
     mode = "READ ONLY ISOLATION LEVEL REPEATABLE READ" if read_only else "READ WRITE"
@@ -60,17 +71,22 @@ def _begin(workspace_id: UUID, *, read_only: bool) -> str:
 
 @contextlib.asynccontextmanager
 async def open_tx(
-    pool: asyncpg.Pool[asyncpg.Record], workspace_id: UUID, *, read_only: bool = False
+    pool: asyncpg.Pool[asyncpg.Record], workspace_id: UUID, *, read_only: bool = False, opening: str = ""
 ) -> AsyncIterator[Tx]:
-    """Hold a transaction for a block: commit when it ends well, roll back on any exception, cancellation included."""
+    """Hold a transaction for a block: commit when it ends well, roll back on any exception, cancellation included.
+
+    `opening` is a first statement, built of `literal` values alone, that costs no round trip of its own.
+    """
     if not isinstance(workspace_id, UUID):
         msg = f"the workspace must be a UUID, not {type(workspace_id).__name__}"
         raise TypeError(msg)
     async with pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
         try:
-            await connection.execute(_begin(workspace_id, read_only=read_only))
-            yield Tx(connection, workspace_id)
-            await connection.execute("COMMIT")
+            begin = _begin(workspace_id, read_only=read_only)
+            tag = await connection.execute(f"{begin}; {opening}" if opening else begin)
+            tx = Tx(connection, workspace_id, tag)
+            yield tx
+            await connection.execute(f"{tx.closing}; COMMIT" if tx.closing else "COMMIT")
         except BaseException:
             await _roll_back(connection)
             raise

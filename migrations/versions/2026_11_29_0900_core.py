@@ -5,7 +5,7 @@ from __future__ import annotations
 from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment
 
 from app.store.base import tenant_policies
-from app.store.jobs import SETTINGS
+from app.store.jobs import ENQUEUE_FUNCTION, SETTINGS
 from migrations import functions
 
 revision = "0001"
@@ -295,7 +295,9 @@ def upgrade() -> None:
         functions.run(tenant_policies(table))
     functions.run(QueryBuilderEnvironment(settings=SETTINGS).build_install_query())
     functions.run(GRANTS)
-    functions.install("documents")
+    functions.run(ENQUEUE_FUNCTION)
+    functions.install("gate")
+    functions.install("features/documents")
 
 
 def _partition(table: str, part: int) -> str:
@@ -309,4 +311,6 @@ def downgrade() -> None:
     functions.run(QueryBuilderEnvironment(settings=SETTINGS).build_uninstall_query())
     functions.run("DROP TABLE " + ", ".join(reversed(FENCED)))
     functions.run("DROP TABLE event_epochs, subscriptions, credentials, memberships, workspaces, users")
-    functions.drop("documents")
+    functions.drop("features/documents")
+    functions.drop("gate")
+    functions.run("DROP FUNCTION enqueue_jobs")

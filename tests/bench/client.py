@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
         if self._order.change and (found := _REVISION.search(answer)):
             self.revision = int(found.group(1))
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, _exc: Exception | None) -> None:
         if not self._done.done():
             self._done.set_result(None)
 

@@ -64,7 +64,7 @@ class Case:
     rates: list[float] = field(default_factory=list)
     cpus: list[float] = field(default_factory=list)
     p50s: list[float] = field(default_factory=list)
-    learn: Callable[[list[int]], None] = lambda revisions: None
+    learn: Callable[[list[int]], None] = lambda _: None
 
     def slice(self, client: Client, seconds: float, *, keep: bool = True) -> None:
         """Run one slice; a refused request makes the figures meaningless, so it ends the run."""

@@ -43,8 +43,10 @@ rates = { scrape = 1000000, api = 1000000, readonly = 1000000 }
 class Stack:
     """Running stores with the newest schema, and the settings that reach them."""
 
-    servers: embedded.EmbeddedServers
     settings: Settings
+    superuser_url: str
+    servers: embedded.EmbeddedServers | None = None
+    """The servers, where they are the caller's own to stop."""
 
     def user(self, email: str) -> str:
         """Create a user and return a key for everything."""
@@ -73,7 +75,7 @@ def running(folder: Path, *, durable: bool = False) -> Iterator[Stack]:
             secret,
         )
         migrating.upgrade(settings.database_url)
-        yield Stack(servers, settings)
+        yield Stack(settings, servers.postgres.url(bootstrap.DATABASE), servers)
 
 
 @dataclass
@@ -107,7 +109,8 @@ class ServerProcess:
         fd = self.listener.fileno()
         environment = child_environment(self.settings) | dict(self.extra)
         environment |= {PARENT_ENV: str(os.getpid()), LISTEN_FD_ENV: str(fd)}
-        environment["PLANS_FILE"] = str(self.settings.plans_file or "")
+        if self.settings.plans_file is not None:
+            environment["PLANS_FILE"] = str(self.settings.plans_file)
         output = self.log.open("ab") if self.log else None
         try:
             self.process = subprocess.Popen(
@@ -118,7 +121,7 @@ class ServerProcess:
                 env=environment,
                 pass_fds=[fd],
                 start_new_session=True,
-                preexec_fn=die_with(os.getpid(), signal.SIGKILL),
+                preexec_fn=die_with(os.getpid(), signal.SIGKILL),  # noqa: PLW1509  set up before any fork
             )
         finally:
             if output is not None:

@@ -64,6 +64,11 @@ class Binding:
         taken = self.path_names | set(self.headers.values())
         return {name: field for name, field in self.model.model_fields.items() if _alias(name, field) not in taken}
 
+    @cached_property
+    def _inner_names(self) -> set[str]:
+        """Names that only this program uses: on the wire a field has its alias."""
+        return {name for name, field in self.model.model_fields.items() if _alias(name, field) != name}
+
     @property
     def has_body(self) -> bool:
         """Whether the remaining fields travel in a JSON body."""
@@ -83,7 +88,7 @@ class Binding:
                 _refuse_query(scope["query_string"])
         else:
             raw = _query(scope["query_string"])
-        misplaced = (self.path_names | set(self.headers.values())) & raw.keys()
+        misplaced = raw.keys() & (self.path_names | set(self.headers.values()) | self._inner_names)
         if misplaced:
             raise _unknown(sorted(misplaced))
         for field in IGNORED_FIELDS:

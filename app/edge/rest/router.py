@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from starlette.routing import Match
 
 from app.edge import errors
 from app.edge.asgi import ClientGone, Headers, header, send_bytes
@@ -18,7 +19,7 @@ from app.kit.errors import AppError, InvalidRequest
 from app.kit.revision import matches_any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from app.edge.asgi import Receive, Scope, Send
     from app.gate.gate import Admission, Answer
@@ -130,6 +131,36 @@ class OperationRoute(APIRoute):
         if admission is not None:
             headers.extend(errors.rate_headers(admission.rate))
         await send_bytes(send, errors.status_of(error), headers, errors.envelope(error, request_id))
+
+
+class OperationsFirst:
+    """Reach operations without the framework's layers, since they answer their own errors; all else goes to `rest`.
+
+    Routes are filed by method, number of segments and first word, so that a request tries few patterns however many
+    routes there are. What this table does not find, the framework's router decides, which knows the same routes.
+    """
+
+    def __init__(self, routes: Iterable[OperationRoute], rest: Any) -> None:
+        self._rest = rest
+        self._routes: dict[tuple[str, int, str], list[OperationRoute]] = {}
+        for route in routes:
+            self._routes.setdefault(_shape(route.face.method, route.path), []).append(route)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] == "http":
+            for route in self._routes.get(_shape(scope["method"], scope["path"]), ()):
+                match, found = route.matches(scope)
+                if match is Match.FULL:
+                    scope.update(found)
+                    await route.app(scope, receive, send)
+                    return
+        await self._rest(scope, receive, send)
+
+
+def _shape(method: str, path: str) -> tuple[str, int, str]:
+    parts = path.split("/", 3)
+    return method, path.count("/"), parts[2] if len(parts) > 2 else ""  # noqa: PLR2004  "", "v1", word
 
 
 def _unchanged(scope: Scope, tag: str) -> bool:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.features.accounts import queries
-from app.kit.errors import InvalidRequest
+from app.gate.policy import Role, implied
+from app.gate.principal import Principal
+from app.kit.errors import EntitlementUnavailable, InvalidRequest
 from app.kit.ids import new_id
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.gate.policy import Plan, Plans, Scope
+    from app.gate.principal import CredentialKind
     from app.store.postgres import Database
 
 _ADDRESS = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,255}")
@@ -29,3 +38,43 @@ async def create_user(database: Database, email: str) -> dict[str, Any]:
     row = row or await queries.get_user(database, email)
     assert row is not None
     return {"userId": str(row["user_id"]), "workspaceId": str(row["workspace_id"]), "email": email, "created": created}
+
+
+_RETRY_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Principals:
+    """Makes principals of rows of the view `principals`, whatever credential led to the row."""
+
+    plans: Plans
+    default_plan: str
+
+    def build(self, row: asyncpg.Record, kind: CredentialKind, grant_id: UUID, scopes: frozenset[Scope]) -> Principal:
+        """Make the principal: scopes widened by implication and cut to the member's role.
+
+        Raises:
+            EntitlementUnavailable: the workspace's plan is not one of `plans.toml`.
+        """
+        role = Role(row["role"])
+        return Principal(
+            user_id=row["user_id"],
+            user_name=row["user_name"],
+            workspace_id=row["workspace_id"],
+            role=role,
+            kind=kind,
+            grant_id=grant_id,
+            scopes=implied(scopes) & role.scopes,
+            plan=self._plan(row),
+        )
+
+    def _plan(self, row: asyncpg.Record) -> Plan | None:
+        """Choose the plan: the subscription's, none when it lapsed, the default without a subscription."""
+        name = row["plan"] if row["subscribed"] else self.default_plan
+        if name is None or row["lapsed"]:
+            return None
+        plan = self.plans.plans.get(name)
+        if plan is None:
+            msg = "The plan of this workspace cannot be read just now; retry shortly."
+            raise EntitlementUnavailable(msg, retry_after=_RETRY_SECONDS)
+        return plan

@@ -46,7 +46,7 @@ _VERSIONS = """
 SELECT r.id, r.version, r.revision, r.title, c.content, r.tags, r.author_name AS user_name, r.change_log,
        r.decided_at AS created_at
   FROM document_revisions r
-  JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest
+  LEFT JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest
  WHERE r.workspace_id = $1 AND r.document_id = $2 AND r.content_changed
    AND ($3::timestamptz IS NULL OR (r.decided_at, r.id) < ($3, $4::uuid))
  ORDER BY r.decided_at DESC, r.id DESC

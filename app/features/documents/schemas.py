@@ -209,9 +209,9 @@ class Version(Model):
     id: UUID
     version: int
     revision: int
-    title: str
-    content: str
-    tags: list[str]
+    title: Annotated[str | None, Field(description="null, like content and tags, where imported history lacks it.")]
+    content: str | None
+    tags: list[str] | None
     user_name: str
     change_log: str | None
     created_at: EpochMs

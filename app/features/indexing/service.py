@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.features.indexing import queries
 from app.features.indexing.queries import LANGUAGE
-from app.features.indexing.remote import Embedder
+from app.features.indexing.remote import Embedder, Vector
 from app.kit.markdown import Level, chunk
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
-__all__ = ["LANGUAGE", "Embedder", "index_workspace"]
+__all__ = ["LANGUAGE", "Embedder", "Vector", "index_workspace"]
 
 log = logging.getLogger(__name__)
 

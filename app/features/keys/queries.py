@@ -12,14 +12,11 @@ if TYPE_CHECKING:
 
     from app.store.postgres import Database
 
-# One row has all that a principal needs: role and plan come with the key.
+# One row has all that a principal needs: the view gives role and plan.
 _GET = """
-SELECT c.secret_hash, c.grant_id, c.workspace_id, c.user_id, c.scopes, c.expires_at, u.name AS user_name, m.role,
-       s.workspace_id IS NOT NULL AS subscribed, s.plan, s.trial_ends_at, s.trial_ends_at < clock_timestamp() AS lapsed
+SELECT c.secret_hash, c.grant_id, c.scopes, p.*
   FROM credentials c
-  JOIN users u ON u.id = c.user_id
-  JOIN memberships m ON m.workspace_id = c.workspace_id AND m.user_id = c.user_id
-  LEFT JOIN subscriptions s ON s.workspace_id = c.workspace_id
+  JOIN principals p ON p.workspace_id = c.workspace_id AND p.user_id = c.user_id
  WHERE c.public_id = $1 AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > clock_timestamp())
 """
 

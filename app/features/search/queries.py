@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.indexing.remote import Vector
+    from app.features.indexing.service import Vector
     from app.store.tx import Tx
 
 CANDIDATES = 100

@@ -18,6 +18,7 @@ MAX_HEADINGS: Final = 10_000
 MAX_HEADING: Final = 300
 """Longest heading in characters; a longer one is nearly always an underlined paragraph and is read as text."""
 MAX_FRONT_MATTER_LINES: Final = 500
+_SHORTEST_FRONT_MATTER: Final = 2  # a line between two marks
 MAX_NESTING: Final = 20
 """Nested lists count two each. What lies deeper than this is text of the section it began in."""
 _MAX_RAW_HEADING: Final = 2_000
@@ -121,7 +122,7 @@ def _front_matter_lines(text: str, lines: list[int]) -> int:
         return text[lines[number] : lines[number + 1]].rstrip()
 
     last = min(len(lines) - 1, MAX_FRONT_MATTER_LINES)
-    if last <= 1 or line(0) != "---" or not line(1):
+    if last < _SHORTEST_FRONT_MATTER or line(0) != "---" or not line(1):
         return 0
     return next((number + 1 for number in range(1, last) if line(number) in {"---", "..."}), 0)
 

@@ -113,7 +113,7 @@ def _leading_space(part: str) -> int:
 def _cut_position(text: str, start: int, end: int) -> int:
     window = text[start : start + TARGET + 1]
     words = window.rsplit(None, 1)
-    if words[1:]:
+    if len(words) > 1:
         return start + len(words[0]) + _leading_space(window)
     pauses = list(_WIDE_PAUSE.finditer(window, 1, TARGET))
     if pauses:

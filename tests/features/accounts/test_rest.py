@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from tests.contract.requirements import proves
 
+
+@proves("ME-35")
 async def test_the_caller_sees_itself_and_its_rights(alice):
     answer = await alice.client.get("/v1/user/me")
     data = answer.json()["data"]
@@ -11,6 +14,7 @@ async def test_the_caller_sees_itself_and_its_rights(alice):
     assert data["authMethod"] == "api_key"
     assert data["workspace"] == {"id": str(alice.workspace_id), "name": data["workspace"]["name"], "role": "owner"}
     assert "documents.write" in data["permissions"]
+    assert data.keys() >= {"id", "name", "email", "externalId", "authMethod", "permissions", "plan", "usage"}
 
 
 async def test_usage_counts_documents_that_are_there(alice, make):
@@ -27,6 +31,7 @@ async def test_a_narrow_key_shows_its_own_permissions_with_the_implied_ones(alic
     assert (await client.get("/v1/user/me")).json()["data"]["permissions"] == ["documents.read", "documents.write"]
 
 
+@proves("ME-35-PLAN")
 async def test_a_workspace_without_a_plan_still_answers_who_the_caller_is(alice, make):
     await make.plan(alice, None)
     answer = await make.client(await make.key(alice)).get("/v1/user/me")

@@ -1,0 +1,1 @@
+"""Documents by which machines find out what this service is and how to use it."""

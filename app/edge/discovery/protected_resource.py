@@ -1,0 +1,50 @@
+"""RFC 9728: what each protected resource is called and how to send it a credential."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pydantic_core
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.gate.policy import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.requests import Request
+
+    from app.settings import Settings
+
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+_HEADERS = {"cache-control": "public, max-age=300"}
+
+
+def metadata_url(settings: Settings, path: str) -> str:
+    """Give the address of a resource's metadata document: its path comes after the well-known prefix."""
+    return f"{settings.url}{WELL_KNOWN}{path}"
+
+
+def document(settings: Settings, path: str) -> dict[str, Any]:
+    """Describe the resource at a path; there is no authorization server to name yet."""
+    return {
+        "resource": f"{settings.url}{path}",
+        "scopes_supported": [scope.value for scope in Scope],
+        "bearer_methods_supported": ["header"],
+        "resource_name": f"{settings.product_name} ({path})",
+        "resource_documentation": f"{settings.url}/openapi.json",
+    }
+
+
+def routes(settings: Settings, paths: Iterable[str], root: str) -> list[Route]:
+    """Serve a document for each path, and the one of `root` at the bare address too."""
+    found = {path: pydantic_core.to_json(document(settings, path)) for path in paths}
+    return [_fixed(WELL_KNOWN, found[root]), *(_fixed(f"{WELL_KNOWN}{path}", body) for path, body in found.items())]
+
+
+def _fixed(path: str, body: bytes) -> Route:
+    async def answer(request: Request) -> Response:  # noqa: ARG001  the same for everybody
+        return Response(body, media_type="application/json", headers=_HEADERS)
+
+    return Route(path, answer, methods=["GET"])

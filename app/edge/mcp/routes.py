@@ -1,0 +1,61 @@
+"""The surfaces of this service and their routes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route
+
+from app.edge.discovery import protected_resource
+from app.edge.mcp.catalog import public_resources
+from app.edge.mcp.endpoint import Endpoint
+from app.edge.mcp.guard import Guard
+from app.edge.mcp.origin import Origins
+from app.edge.mcp.surface import PUBLIC, Surface, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from app.edge.mcp.resource import ResourceTemplate
+    from app.edge.mcp.tool import Tool
+    from app.edge.rest.router import OperationRoute
+    from app.settings import Settings
+
+MAIN = "/mcp"
+_PATHS = {MAIN: PUBLIC, "/grok-mcp": frozenset[str]()}
+
+
+def surfaces(
+    settings: Settings,
+    routes: Sequence[OperationRoute],
+    tools: Iterable[Tool],
+    templates: Iterable[ResourceTemplate],
+) -> list[Surface]:
+    """Build the surfaces: the same tools, one with public discovery and one wholly authenticated."""
+    ordered, kept = in_order(tools), tuple(templates)
+    resources = public_resources(settings, routes, ordered, kept, list(_PATHS))
+    return [Surface(path, ordered, public, resources, kept) for path, public in _PATHS.items()]
+
+
+def endpoints(settings: Settings, found: Iterable[Surface]) -> list[Endpoint]:
+    """Make the surfaces' endpoints; each runs while its `running` is open."""
+    return [Endpoint(surface, settings.max_body_bytes) for surface in found]
+
+
+def mcp_routes(settings: Settings, running: Sequence[Endpoint]) -> list[Route]:
+    """Route each surface with and without a trailing slash, and its metadata document; never a mount or redirect."""
+    origins = Origins(settings.url)
+    found: list[Route] = []
+    for endpoint in running:
+        path = endpoint.surface.path
+        guard = Guard(
+            endpoint.surface,
+            endpoint,
+            origins=origins,
+            resource=f"{settings.url}{path}",
+            metadata_url=protected_resource.metadata_url(settings, path),
+            body_limit=settings.max_body_bytes,
+        )
+        found += [Route(path, guard), Route(f"{path}/", guard)]
+    paths = [endpoint.surface.path for endpoint in running]
+    return [*found, *protected_resource.routes(settings, [*paths, "/v1"], root=MAIN)]

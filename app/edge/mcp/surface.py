@@ -1,0 +1,77 @@
+"""A surface as data: a path with its tools and its rule of who may ask what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from app.edge.mcp.tool import OLD_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.edge.mcp.resource import Resource, ResourceTemplate
+    from app.edge.mcp.tool import Tool
+
+PUBLIC = frozenset(
+    {
+        "initialize",
+        "notifications/initialized",
+        "ping",
+        "tools/list",
+        "resources/list",
+        "resources/templates/list",
+        "server/discover",
+    }
+)
+"""The contract's six, and the 2026-07-28 twin of `initialize`."""
+
+_PROTECTED = frozenset({"tools/call", "prompts/list", "prompts/get"})
+
+
+@dataclass(frozen=True)
+class Surface:
+    """An MCP endpoint; without public methods every request needs a credential.
+
+    Each surface is its own OAuth resource with its own metadata document.
+    """
+
+    path: str
+    tools: tuple[Tool, ...]
+    public: frozenset[str] = frozenset()
+    resources: tuple[Resource, ...] = field(default=())
+    templates: tuple[ResourceTemplate, ...] = field(default=())
+
+    @property
+    def authenticated(self) -> bool:
+        """Whether every request needs a credential."""
+        return not self.public
+
+    @cached_property
+    def by_name(self) -> dict[str, Tool]:
+        """Tools by name, the old names included."""
+        found = {tool.name: tool for tool in self.tools}
+        return found | {old: found[new] for old, new in OLD_NAMES.items() if new in found and old not in found}
+
+    def needs_credential(self, method: str, uri: str | None) -> bool:
+        """Tell whether a method may not be called anonymously; unknown methods go on, to be answered as unknown."""
+        if self.authenticated or method in _PROTECTED:
+            return True
+        return method == "resources/read" and self._is_private(uri or "")
+
+    def _is_private(self, uri: str) -> bool:
+        """Tell whether a resource belongs to somebody: our own schemes, but for the public documents."""
+        if any(resource.uri == uri for resource in self.resources):
+            return False
+        scheme = uri.partition(":")[0]
+        return any(template.uri.startswith(f"{scheme}:") for template in self.templates)
+
+
+def in_order(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """Sort tools by their number; two with one number or name are a fault of the program."""
+    ordered = tuple(sorted(tools, key=lambda tool: tool.number))
+    if len({tool.number for tool in ordered}) < len(ordered) or len({tool.name for tool in ordered}) < len(ordered):
+        msg = "two tools share a number or a name"
+        raise ValueError(msg)
+    return ordered

@@ -1,0 +1,87 @@
+"""Tables of the search index: chunks, vectors by the digest of their text, postings, statistics. All derived."""
+
+from __future__ import annotations
+
+from pgvector.sqlalchemy import HALFVEC
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    Table,
+    Text,
+    Uuid,
+)
+
+from app.store.base import metadata
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("workspace_id", Uuid, primary_key=True),
+    Column("id", Uuid, primary_key=True),
+    Column("document_id", Uuid, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column(
+        "level", Text, CheckConstraint("level IN ('document', 'section', 'paragraph')", name="level"), nullable=False
+    ),
+    Column("ordinal", Integer, nullable=False),
+    Column("parent_id", Uuid),
+    Column("section_path", ARRAY(Text), nullable=False),
+    Column("heading", Text),
+    Column("header", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("start_index", Integer, nullable=False),
+    Column("end_index", Integer, nullable=False),
+    Column("word_count", Integer, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("text_digest", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["workspace_id", "document_id"], ["documents.workspace_id", "documents.id"], name="chunks_document_fkey"
+    ),
+    Index(None, "workspace_id", "document_id", "level", "ordinal"),
+    Index(None, "workspace_id", "text_digest"),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("workspace_id", Uuid, primary_key=True),
+    Column("text_digest", LargeBinary, primary_key=True),
+    Column("slot", SmallInteger, primary_key=True, autoincrement=False),
+    Column("model", Text, nullable=False),
+    Column("dim", SmallInteger, nullable=False),
+    Column("embedding", HALFVEC, nullable=False),
+    postgresql_partition_by="HASH (workspace_id)",
+)
+
+postings = Table(
+    "postings",
+    metadata,
+    Column("workspace_id", Uuid, primary_key=True),
+    Column("level", Text, primary_key=True),
+    Column("language", Text, primary_key=True),
+    Column("term", Text, primary_key=True),
+    Column("chunk_id", Uuid, primary_key=True),
+    Column("tf", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+    Index(None, "workspace_id", "chunk_id"),
+    postgresql_partition_by="HASH (workspace_id)",
+)
+
+index_statistics = Table(
+    "index_statistics",
+    metadata,
+    Column("workspace_id", Uuid, primary_key=True),
+    Column("language", Text, primary_key=True),
+    Column("level", Text, primary_key=True),
+    Column("chunks", BigInteger, nullable=False),
+    Column("length", BigInteger, nullable=False),
+)
+
+TABLES = [chunks, vectors, postings, index_statistics]

@@ -1,0 +1,118 @@
+"""Laws that a linter does not know."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from starlette.routing import Route
+
+from app import features
+from app.edge.rest.router import OperationRoute
+from app.gate.inventory import Inventory
+from app.kit.errors import AppError
+from tests.support.faces import FACES
+
+APP = Path(__file__).parents[2] / "app"
+OPEN_MODULES = {"service", "schemas", "errors"}
+"""What one feature may use of another."""
+
+SQL = re.compile(
+    r"\s*(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|WITH \w+ AS|CREATE |ALTER |DROP |GRANT )", re.ASCII
+)
+SQL_ELSEWHERE = {
+    "store/bootstrap.py": "roles and extensions, set up once by a superuser",
+    "store/base.py": "the policies that every tenant table has",
+    "store/tx.py": "begins and ends transactions",
+    "store/migrating.py": "asks which migrations have run",
+    "store/jobs.py": "extends the queue's own statement",
+}
+"""Files with SQL that are not called `queries.py`, each with its reason."""
+
+
+def modules():
+    for path in sorted(APP.rglob("*.py")):
+        yield path.relative_to(APP).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_a_feature_uses_only_service_schemas_and_errors_of_another():
+    wrong = set()
+    for path, tree in modules():
+        if not path.startswith("features/") or path.count("/") < 2:
+            continue
+        own = path.split("/")[1]
+        for name in imported(tree):
+            parts = name.split(".")
+            if parts[:2] == ["app", "features"] and len(parts) > 3 and parts[2] != own and parts[3] not in OPEN_MODULES:
+                wrong.add((path, name))
+    assert wrong == set()
+
+
+def docstrings(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                yield id(first.value)
+
+
+def test_sql_stands_in_queries_only():
+    wrong = []
+    for path, tree in modules():
+        if path.endswith("queries.py") or path in SQL_ELSEWHERE:
+            continue
+        documentation = set(docstrings(tree))
+        for node in ast.walk(tree):
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation
+            if is_text and SQL.match(node.value):
+                wrong.append((path, node.lineno, node.value[:40]))
+    assert wrong == []
+
+
+def test_the_exceptions_for_sql_still_exist():
+    assert [path for path in SQL_ELSEWHERE if not (APP / path).exists()] == []
+
+
+async def test_every_route_is_an_operation_or_says_what_else_it_is(service):
+    raw = {entry.path for entry in features.collect("http", "ROUTES")}
+    others = ("/openapi", "/api/openapi.yaml", "/mcp", "/grok-mcp", "/.well-known/")
+    bare = [
+        route.path
+        for route in service.routes
+        if isinstance(route, Route)
+        and not isinstance(route, OperationRoute)
+        and route.path not in raw
+        and not route.path.startswith(others)
+    ]
+    assert bare == []
+
+
+def test_every_raw_route_gives_its_reason_and_its_rate():
+    for entry in features.collect("http", "ROUTES"):
+        assert len(entry.why) > 10, entry.path
+        assert entry.rate, entry.path
+
+
+def test_every_face_belongs_to_one_operation_of_its_name():
+    names = Inventory.of(face.operation for face in FACES).operations
+    for name, operation in names.items():
+        assert re.fullmatch(r"[a-z]+\.[a-z_]+", name)
+        assert operation.summary
+        assert operation.description
+        assert all(issubclass(error, AppError) for error in operation.raises)
+
+
+def test_every_writing_operation_needs_a_writing_scope():
+    for face in FACES:
+        if face.operation.kind == "command" and face.operation.scopes:
+            assert all(scope.endswith(".write") for scope in face.operation.scopes), face.label

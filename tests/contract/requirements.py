@@ -1,0 +1,101 @@
+"""Every promise of the contract's rows 8 to 14 and 35, and of the rules that apply to them, by id.
+
+A test says `@proves("DOC-9")`; `test_manifest.py` fails for an id that no test proves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+REQUIREMENTS: dict[str, str] = {}
+
+
+def proves(*ids: str) -> Callable[[T], T]:
+    """Mark a test as the proof of requirements."""
+    unknown = [name for name in ids if name not in REQUIREMENTS]
+    if unknown:
+        msg = f"unknown requirement {unknown[0]}: add it to tests/contract/requirements.py"
+        raise ValueError(msg)
+    return lambda test: test
+
+
+REQUIREMENTS |= {
+    "DOC-8": "GET /v1/documents answers 200 with a list without content",
+    "DOC-8-FILTERS": "limit, cursor, search in the title, and tags (all of them) narrow the list",
+    "DOC-9": "POST /v1/documents needs title and content and answers 201 with the document, status pending",
+    "DOC-10": "GET /v1/documents/{id} answers 200 with content and ETag",
+    "DOC-10-304": "If-None-Match with the current tag answers 304 once the status is final",
+    "DOC-11": "PATCH changes any of title, content, tags, and answers the compact acknowledgement",
+    "DOC-12": "DELETE answers 204, then everything about the document is 404",
+    "DOC-13": "GET versions answers the versions, newest first, with content, author and change log",
+    "DOC-14": "POST restore makes a version current as a new revision; intermediate ones stay",
+    "DOC-14-404": "restoring an unknown version is 404, a malformed id is 400",
+    "ME-35": "GET /v1/user/me answers id, name, email, externalId, authMethod, permissions, plan, usage",
+    "ME-35-PLAN": "GET /v1/user/me works without a plan",
+    "ENV-ONE": "a single thing is {data: {…}}",
+    "ENV-LIST": "a list is {data: […], pagination: {cursor, hasMore}}",
+    "ENV-ERROR": "a refusal is {error: {code, reason, message, details}} with the HTTP status as code",
+    "ENV-TIMES": "times are epoch milliseconds",
+    "ENV-TYPE": "requests are application/json, else 415",
+    "ENV-CORS": "a preflight answers 204 for every origin with the headers that clients need",
+    "ENV-RATE": "rate headers tell limit, remaining and reset",
+    "PAGE-DEFAULT": "a page has 20 items by default",
+    "PAGE-CAP": "a page has 100 items at most; more is clamped and said so",
+    "PAGE-WALK": "the cursor goes back as a parameter while hasMore; 101 items come as 100 and 1",
+    "PAGE-GARBAGE": "a cursor that is not ours is 400",
+    "REV-READ": "reads show revision, contentHash, lastChangedAt and ETag",
+    "REV-HASH": "contentHash is SHA-256 over the digests of title, content and tags",
+    "REV-HEADER": "a stale If-Match is 412 REVISION_MISMATCH with the current revision and tag",
+    "REV-BODY": "a stale expectedRevision is 409 REVISION_MISMATCH",
+    "REV-BOTH": "both forms: disagreeing is 400 PRECONDITION_CONFLICT, agreeing but stale is 412",
+    "REV-STRONG": "If-Match compares strongly: lists and * match, weak and foreign tags never",
+    "REV-OPTIONAL": "preconditions are optional over REST",
+    "REV-NOOP": "a write that changes nothing answers noop: true and makes no revision",
+    "REV-STALE-SAME": "a stale precondition with identical content is a mismatch, not a noop",
+    "REV-VERSION": "a change of title or tags makes a revision and no version",
+    "REV-NUMBER": "expectedRevision is an integer of 1 or more; a numeric string is accepted",
+    "REV-ONE-WINS": "of two writers with one revision, one wins and the other sees the mismatch",
+    "REV-STEP": "acknowledged writes make revisions 1, 2, 3 … without a gap, each once",
+    "REC-REPLAY": "an identical request with the same Idempotency-Key gets the same bytes, and one effect",
+    "REC-TWINS": "twins at once have one effect",
+    "REC-OTHER": "another payload under the same key is 422, also while the first runs",
+    "REC-SCOPE": "the same key of another principal is another key",
+    "REC-2XX": "refusals are not stored",
+    "REC-24H": "a receipt lives for 24 hours from its creation",
+    "REC-FORM": "a key is 1 to 255 characters, quoted or bare, on writes only",
+    "REC-FIRST": "the receipt is found before 404",
+    "ERR-400": "what cannot be understood is 400 INVALID_REQUEST and names the field",
+    "ERR-401-NONE": "without a credential: 401 with WWW-Authenticate naming the resource metadata",
+    "ERR-401-BAD": "unknown and malformed credentials: 401",
+    "ERR-401-EXPIRED": "expired keys: 401",
+    "ERR-401-REVOKED": "revoked keys: 401",
+    "ERR-401-FAST": "a revocation holds on every instance within 5 seconds",
+    "ERR-401-QUERY": "a key in the query string is no credential",
+    "ERR-402-PLAN": "no active plan: 402 PLAN_REQUIRED",
+    "ERR-402-FEATURE": "a feature that the plan lacks: 402 FEATURE_NOT_IN_PLAN naming plans that have it",
+    "ERR-403": "a key without the scope: 403, the message names it",
+    "ERR-403-VIEWER": "a viewer cannot write whatever the scopes of the key",
+    "ERR-404": "absent and foreign are both 404",
+    "ERR-405": "another method is 405 with Allow",
+    "ERR-413": "a body over 10 MiB is 413",
+    "ERR-422": "see REC-OTHER",
+    "ERR-429": "a spent rate is 429 with Retry-After",
+    "ERR-500": "nothing a client sends makes a 500, and no fault of ours shows its cause",
+    "ERR-503": "a store that is away is 503 with Retry-After, and heals",
+    "ERR-503-PLAN": "a plan that cannot be read is 503 ENTITLEMENT_UNAVAILABLE with Retry-After",
+    "ORDER-401": "the credential is checked before the body",
+    "ORDER-403": "the scope is checked before the body",
+    "ORDER-429": "the rate is checked before the body",
+    "RATE-EXACT": "no window of the family's length holds more calls than the limit, over all instances",
+    "RATE-USER": "limits are counted per user, not per key",
+    "RATE-FAMILY": "families are independent",
+    "RATE-REDIS": "with Redis away limits are counted in the process and nothing fails",
+    "TENANT-404": "another tenant's id answers byte for byte like an absent one and changes nothing",
+    "TENANT-READ": "no answer holds anything of another tenant",
+    "TENANT-RLS": "the database itself shows no row of another tenant",
+}

@@ -1,0 +1,228 @@
+"""Each operation, on each wire, against each kind of caller that must be refused. New operations are found here."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from tests.contract.requirements import proves
+from tests.support.examples import example, id_fields, make_id
+from tests.support.faces import FACES, RestFace, ToolFace, label
+from tests.support.factories import ALL_SCOPES
+from tests.support.rows import checksum
+
+each_face = pytest.mark.parametrize("face", FACES, ids=label)
+each_write = pytest.mark.parametrize("face", [f for f in FACES if f.operation.kind == "command"], ids=label)
+each_scoped = pytest.mark.parametrize("face", [f for f in FACES if f.operation.scopes], ids=label)
+each_body = pytest.mark.parametrize("face", [f for f in FACES if isinstance(f, RestFace) and f.has_body], ids=label)
+each_with_id = pytest.mark.parametrize("face", [f for f in FACES if id_fields(f)], ids=label)
+each_planned = pytest.mark.parametrize("face", [f for f in FACES if not f.operation.plan_exempt], ids=label)
+
+UNKNOWN_KEY = f"gm_{'0' * 12}_{'x' * 36}"
+
+
+def assert_challenged(outcome, *, presented):
+    assert outcome.status == 401
+    challenge = outcome.headers["www-authenticate"]
+    assert challenge.startswith("Bearer ")
+    assert 'resource_metadata="' in challenge
+    assert ('error="invalid_token"' in challenge) is presented
+
+
+def assert_tells_when(face, outcome):
+    """A header over HTTP; a tool's result has none, so its message says it."""
+    assert "retry" in outcome.body["error"]["message"]
+    if isinstance(face, RestFace):
+        assert 1 <= int(outcome.headers["retry-after"]) <= 60
+
+
+def says_absent(face, outcome):
+    """404; a tool that deletes takes what is absent for done."""
+    done = isinstance(face, ToolFace) and face.tool.when_absent is not None
+    return outcome.status == 404 or (done and outcome.status == 200 and "no-op" in outcome.text)
+
+
+def insufficient(operation):
+    """Scopes that leave out what the operation needs."""
+    needed = set(operation.scopes) | {scope.replace(".read", ".write") for scope in operation.scopes}
+    return tuple(scope for scope in ALL_SCOPES if scope not in needed)
+
+
+@each_face
+async def test_a_valid_call_succeeds(face, alice, make):
+    outcome = await face.call(alice.client, await example(face, make, alice))
+    assert outcome.status < 300, outcome.text
+
+
+@each_face
+@proves("ERR-401-NONE")
+async def test_no_credential_is_refused_with_a_challenge(face, http, alice, make):
+    outcome = await face.call(http, await example(face, make, alice))
+    assert_challenged(outcome, presented=False)
+
+
+@each_face
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        f"API-Key {UNKNOWN_KEY}",
+        "API-Key gm_short_key",
+        "API-Key ",
+        "API-Key",
+        f"Bearer {UNKNOWN_KEY}",
+        "Basic dXNlcjpwYXNz",
+        f"Token {UNKNOWN_KEY}",
+        "API-Key \u00fcml\u00e4ut".encode("latin-1"),
+    ],
+    ids=["unknown", "malformed", "empty", "scheme only", "as bearer", "basic", "other scheme", "not ASCII"],
+)
+@proves("ERR-401-BAD")
+async def test_a_credential_that_is_not_valid_is_refused(face, authorization, http, alice, make):
+    args = await example(face, make, alice)
+    http.headers = [("authorization", authorization)]
+    assert_challenged(await face.call(http, args), presented=True)
+
+
+@each_face
+@proves("ERR-401-EXPIRED")
+async def test_an_expired_key_is_refused(face, alice, make):
+    client = make.client(await make.expired_key(alice))
+    assert_challenged(await face.call(client, await example(face, make, alice)), presented=True)
+
+
+@each_face
+@proves("ERR-401-REVOKED")
+async def test_a_revoked_key_is_refused(face, alice, make):
+    key = await make.key(alice)
+    await make.revoke(key)
+    outcome = await face.call(make.client(key), await example(face, make, alice))
+    assert_challenged(outcome, presented=True)
+
+
+@each_face
+@pytest.mark.parametrize("name", ["api_key", "apiKey", "key", "access_token", "authorization"])
+@proves("ERR-401-QUERY")
+async def test_a_key_in_the_query_string_is_no_credential(face, name, http, alice, make):
+    args = await example(face, make, alice)
+    outcome = await face.call(http, args, params={name: alice.key})
+    assert outcome.status == 401
+
+
+@each_scoped
+@proves("ERR-403")
+async def test_a_key_without_the_scope_is_told_which_it_lacks(face, alice, make):
+    client = make.client(await make.key(alice, scopes=insufficient(face.operation)))
+    outcome = await face.call(client, await example(face, make, alice))
+    assert (outcome.status, outcome.reason) == (403, "INSUFFICIENT_SCOPE")
+    assert face.operation.scopes[0] in outcome.body["error"]["message"]
+
+
+@each_write
+@proves("ERR-403-VIEWER")
+async def test_a_viewer_cannot_write(face, alice, make, sql):
+    viewer = await make.member(alice.workspace_id, "viewer")
+    args = await example(face, make, alice)
+    before = await checksum(sql, alice.workspace_id)
+    outcome = await face.call(viewer.client, args)
+    assert (outcome.status, outcome.reason) == (403, "INSUFFICIENT_SCOPE")
+    assert await checksum(sql, alice.workspace_id) == before
+
+
+@each_with_id
+@proves("TENANT-404")
+async def test_another_tenants_id_answers_like_one_that_never_was(face, alice, bob, make, sql):
+    theirs: dict[str, str] = {}
+    for name in id_fields(face):
+        theirs[name] = await make_id(face, name, make, alice, theirs)
+    before = await checksum(sql, alice.workspace_id)
+    for name in id_fields(face):
+        args = await example(face, make, bob)
+        never = str(uuid.uuid4())
+        foreign = await face.call(bob.client, args | {name: theirs[name]})
+        absent = await face.call(bob.client, args | {name: never})
+        assert says_absent(face, foreign), f"{name}: {foreign.text}"
+        assert foreign.without(theirs[name]) == absent.without(never)
+    assert says_absent(face, await face.call(bob.client, await example(face, make, bob) | theirs))
+    assert await checksum(sql, alice.workspace_id) == before
+
+
+@each_face
+@proves("TENANT-READ")
+async def test_no_answer_holds_anything_of_another_tenant(face, alice, bob, make, sql):
+    await make.document(alice.client, title=f"Title of {alice.email}", content=f"Content of {alice.email}")
+    before = await checksum(sql, alice.workspace_id)
+    outcome = await face.call(bob.client, await example(face, make, bob))
+    assert outcome.status < 300
+    assert alice.email not in outcome.text
+    assert await checksum(sql, alice.workspace_id) == before
+
+
+@each_face
+@proves("ERR-429")
+async def test_a_spent_rate_is_refused_with_the_time_to_wait(face, alice, make, strict):
+    args = await example(face, make, alice)
+    client = strict.client(alice.key)
+    await face.call(client, args)
+    outcome = await face.call(client, args)
+    assert (outcome.status, outcome.reason) == (429, "RATE_LIMITED")
+    assert_tells_when(face, outcome)
+
+
+@each_planned
+@pytest.mark.parametrize("lapsed", [False, True], ids=["none", "lapsed"])
+@proves("ERR-402-PLAN")
+async def test_a_workspace_without_an_active_plan_is_asked_for_one(face, lapsed, alice, make):
+    args = await example(face, make, alice)
+    await make.plan(alice, "trial" if lapsed else None, lapsed=lapsed)
+    outcome = await face.call(make.client(await make.key(alice)), args)
+    assert (outcome.status, outcome.reason) == (402, "PLAN_REQUIRED")
+
+
+@each_planned
+@proves("ERR-503-PLAN")
+async def test_a_plan_that_cannot_be_read_is_a_passing_trouble(face, alice, make):
+    args = await example(face, make, alice)
+    await make.plan(alice, "a plan that no file knows")
+    outcome = await face.call(make.client(await make.key(alice)), args)
+    assert (outcome.status, outcome.reason) == (503, "ENTITLEMENT_UNAVAILABLE")
+    assert_tells_when(face, outcome)
+
+
+def test_who_the_caller_is_is_the_only_operation_without_a_plan():
+    assert {face.operation.name for face in FACES if face.operation.plan_exempt} == {"user.me"}
+
+
+@proves("ERR-402-FEATURE")
+async def test_an_operation_of_a_plan_feature_names_the_plans_that_have_it(alice, make):
+    await make.plan(alice, "Pro")
+    client = make.client(await make.key(alice))
+    for face in (face for face in FACES if face.operation.feature):
+        outcome = await face.call(client, await example(face, make, alice))
+        assert (outcome.status, outcome.reason) == (402, "FEATURE_NOT_IN_PLAN"), face.label
+        assert outcome.body["error"]["details"]["plansWithFeature"] == ["Pro Max", "Ultimate"]
+
+
+@each_body
+@proves("ORDER-401")
+async def test_the_credential_is_checked_before_the_body_is_read(face, http, alice, make):
+    args = await example(face, make, alice)
+    assert (await face.call_with_garbage(http, args)).status == 401
+
+
+@each_body
+@proves("ORDER-403")
+async def test_the_scope_is_checked_before_the_body_is_read(face, alice, make):
+    client = make.client(await make.key(alice, scopes=insufficient(face.operation)))
+    args = await example(face, make, alice)
+    assert (await face.call_with_garbage(client, args)).status == 403
+
+
+@each_body
+@proves("ORDER-429")
+async def test_the_rate_is_checked_before_the_body_and_the_body_before_the_operation(face, bob, make, strict):
+    args = await example(face, make, bob)
+    fresh = await make.user()
+    first = await face.call_with_garbage(strict.client(fresh.key), args)
+    second = await face.call_with_garbage(strict.client(fresh.key), args)
+    assert (first.status, second.status) == (400, 429)

@@ -1,0 +1,104 @@
+"""The schema's history: up, down and up again, one head, and the same schema as the tables in the code."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+import pytest_asyncio
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import pool
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.ext.asyncio import create_async_engine
+
+import app.gate.tables
+from app import features
+from app.store import bootstrap, migrating
+from app.store.base import metadata
+from tests.support.servers import SECRET
+from tests.support.service import drop_database, worker_number
+
+TABLES = list(features.collect("tables", "TABLES"))
+_OBJECTS = """
+SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE 'alembic_version%'
+ UNION ALL
+SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+   AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')
+ UNION ALL
+SELECT typname FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype = 'e'
+"""
+_COLUMNS = """
+SELECT table_name, column_name, data_type, column_default, is_nullable FROM information_schema.columns
+ WHERE table_schema = 'public' ORDER BY 1, 2
+"""
+
+
+def config_for(url):
+    config = Config()
+    config.set_main_option("script_location", str(migrating.migrations_folder()))
+    config.attributes["url"] = bootstrap.sqlalchemy_url(url)
+    return config
+
+
+@pytest_asyncio.fixture
+async def empty(servers):
+    """An empty, bootstrapped database: its addresses as owner and as superuser."""
+    name = f"migrations_{worker_number()}"
+    await drop_database(servers, name)
+    await bootstrap.bootstrap_embedded(servers.postgres_url, SECRET, name)
+    yield bootstrap.role_urls(servers.superuser_url(name), SECRET).owner, servers.superuser_url(name)
+    await drop_database(servers, name)
+
+
+async def rows_of(url, query):
+    connection = await asyncpg.connect(url)
+    try:
+        return [tuple(row) for row in await connection.fetch(query)]
+    finally:
+        await connection.close()
+
+
+async def test_up_down_and_up_again_on_an_empty_database(empty):
+    owner, superuser = empty
+    config = config_for(owner)
+    await asyncio.to_thread(command.upgrade, config, "head")
+    first = await rows_of(superuser, _COLUMNS)
+    await asyncio.to_thread(command.downgrade, config, "base")
+    assert await rows_of(superuser, _OBJECTS) == []
+    await asyncio.to_thread(command.upgrade, config, "head")
+    assert await rows_of(superuser, _COLUMNS) == first
+    assert await migrating.is_current(owner, migrating.migrations_folder())
+    await asyncio.to_thread(command.upgrade, config, "head")  # nothing to do is no error
+
+
+def test_there_is_one_head():
+    script = ScriptDirectory(str(migrating.migrations_folder()))
+    assert script.get_heads() == [migrating.newest_revision()]
+
+
+def ours(thing, name, kind, reflected, compare_to):
+    table = name if kind == "table" else thing.table.name
+    is_partition = table.rpartition("_")[2][:1] == "p" and table.rpartition("_")[2][1:].isdigit()
+    return not (table.startswith("pgqueuer") or is_partition)
+
+
+async def test_the_tables_in_the_code_are_those_of_the_migrations(settings):
+    postgresql.base.ischema_names["xid8"] = app.gate.tables.Xid8
+    engine = create_async_engine(bootstrap.sqlalchemy_url(settings.database_url), poolclass=pool.NullPool)
+    options = {"compare_type": True, "compare_server_default": True, "include_object": ours}
+
+    def compare(connection):
+        return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+
+    async with engine.connect() as connection:
+        assert await connection.run_sync(compare) == []
+    await engine.dispose()
+
+
+def test_every_feature_lists_its_tables():
+    names = {table.name for table in TABLES} | {table.name for table in app.gate.tables.TABLES}
+    assert names == set(metadata.tables)

@@ -1,0 +1,123 @@
+"""Valid arguments for any operation, from its argument model; only what cannot be guessed stands in a table."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tests.support.faces import Face
+    from tests.support.factories import Make, User
+
+Schema = dict[str, Any]
+_TEXT = "An example"
+
+
+async def _document_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    document = await make.document(user.client, title=f"Kept of {user.email}", content=f"Content of {user.email}")
+    return str(document["id"])
+
+
+async def _version_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    answer = await user.client.get(f"/v1/documents/{known['documentId']}/versions")
+    return str(answer.json()["data"][0]["id"])
+
+
+async def _no_such(make: Make, user: User, known: dict[str, Any]) -> str:
+    return str(uuid.uuid4())
+
+
+IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
+    "documentId": _document_id,
+    "versionId": _version_id,
+    "collectionId": _no_such,  # nothing makes collections yet
+}
+"""How to make an object whose id an argument of this name takes; later ones may use the earlier ones' ids."""
+
+VALUES: dict[tuple[str, str], Any] = {
+    ("documents.update", "expectedRevision"): 1,
+    ("documents.restore", "expectedRevision"): 1,
+}
+"""Values that neither the type nor the name gives, by operation and argument."""
+
+
+def id_fields(face: Face) -> list[str]:
+    """Name the arguments that hold ids, optional ones included."""
+    fields = face.args.model_fields
+    return [field.alias or name for name, field in fields.items() if _holds_id(field.annotation, field.alias or name)]
+
+
+def _holds_id(annotation: Any, alias: str) -> bool:
+    return "UUID" in str(annotation) or alias.endswith(("Id", "Ids"))
+
+
+async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
+    """Build arguments that the operation accepts, with objects of `user` behind the ids it requires."""
+    operation = face.operation
+    schema = face.args.model_json_schema(by_alias=True)
+    args: dict[str, Any] = {}
+    for name in sorted(schema.get("required", ()), key=list(schema.get("properties", {})).index):
+        if name in id_fields(face):
+            args[name] = await make_id(face, name, make, user, args)
+        elif (operation.name, name) == ("search.fetch", "id"):
+            args[name] = f"document_{await _document_id(make, user, args)}"
+        elif (operation.name, name) in VALUES:
+            args[name] = VALUES[operation.name, name]
+        else:
+            args[name] = _guess(schema["properties"][name], schema, f"{operation.name}.{name}")
+    return args
+
+
+async def make_id(face: Face, name: str, make: Make, user: User, known: dict[str, Any]) -> str:
+    """Make an object of a user and return its id."""
+    maker = IDS.get(name)
+    if maker is None:
+        msg = f"{face.label} takes {name}: say in tests/support/examples.py (IDS) how to make such an object"
+        raise AssertionError(msg)
+    return await maker(make, user, known)
+
+
+def _guess(schema: Schema, root: Schema, where: str) -> Any:
+    schema = _resolved(schema, root)
+    for key in ("const", "default"):
+        if key in schema:
+            return schema[key]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "anyOf" in schema:
+        return _guess(schema["anyOf"][0], root, where)
+    return _guess_type(schema, root, where)
+
+
+def _guess_type(schema: Schema, root: Schema, where: str) -> Any:
+    kind = schema.get("type")
+    if kind == "string":
+        return _guess_text(schema, where)
+    if kind in ("integer", "number"):
+        return schema.get("minimum", 1)
+    if kind == "array":
+        return [_guess(schema["items"], root, where)] if schema.get("minItems") else []
+    if kind == "object":
+        return {name: _guess(schema["properties"][name], root, where) for name in schema.get("required", ())}
+    return kind == "boolean"
+
+
+def _guess_text(schema: Schema, where: str) -> str:
+    if schema.get("format") == "uuid":
+        return str(UUID(int=1))
+    text = _TEXT.ljust(schema.get("minLength", 0), "x")[: schema.get("maxLength", 1000)]
+    if not re.search(schema.get("pattern", ""), text):
+        msg = f"no example of {where} can be guessed: add one to VALUES in tests/support/examples.py"
+        raise AssertionError(msg)
+    return text
+
+
+def _resolved(schema: Schema, root: Schema) -> Schema:
+    if "$ref" not in schema:
+        return schema
+    found: Schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
+    return found
