@@ -14,6 +14,7 @@ from app.gate import queries, replay
 from app.gate.operation import Context, Operation
 from app.kit.errors import (
     AppError,
+    EntitlementUnavailable,
     FeatureNotInPlan,
     InsufficientScope,
     InvalidRequest,
@@ -43,6 +44,7 @@ SESSION = "session"
 
 _TRIES = 3
 _RETRY_SECONDS = 1
+_PLAN_RETRY_SECONDS = 5
 _MAX_AGENT_LENGTH = 200
 _MAX_PROBLEMS = 20
 _MAX_FIELD_LENGTH = 200
@@ -109,8 +111,7 @@ class Gate:
         principal = await self.authenticate(credential)
         plan = principal.plan
         if plan is None and not operation.plan_exempt:
-            msg = "This workspace has no active plan. Start a trial or choose a plan."
-            raise PlanRequired(msg)
+            raise _without_plan(principal)
         if operation.credentials and principal.kind not in operation.credentials:
             raise SignInRequired
         if operation.scopes and principal.scopes.isdisjoint(operation.scopes):
@@ -240,6 +241,13 @@ def _message(item: Mapping[str, Any]) -> str:
         return "required"
     message: str = item["msg"]
     return message.removeprefix("Value error, ")
+
+
+def _without_plan(principal: Principal) -> AppError:
+    if principal.plan_unavailable:
+        msg = "The plan of this workspace cannot be read just now; retry shortly."
+        return EntitlementUnavailable(msg, retry_after=_PLAN_RETRY_SECONDS)
+    return PlanRequired("This workspace has no active plan. Start a trial or choose a plan.")
 
 
 class _Retryable(Exception):

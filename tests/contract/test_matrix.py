@@ -224,3 +224,17 @@ async def test_the_rate_is_checked_before_the_body_and_the_body_before_the_opera
     first = await face.call_with_garbage(strict.client(fresh.key), args)
     second = await face.call_with_garbage(strict.client(fresh.key), args)
     assert (first.status, second.status) == (400, 429)
+
+
+async def test_a_caller_is_told_who_it_is_when_its_plan_cannot_be_read(alice, make):
+    await make.plan(alice, "no such plan")
+    answer = await make.client(await make.key(alice)).get("/v1/user/me")
+    assert answer.status_code == 200
+    assert answer.json()["data"]["plan"] is None
+
+
+async def test_head_answers_like_get_without_a_body(alice, make):
+    client = make.client(alice.key)
+    made = await make.document(client)
+    head = await client.request("HEAD", f"/v1/documents/{made['id']}")
+    assert (head.status_code, "etag" in head.headers) == (200, True)
