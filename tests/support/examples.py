@@ -48,6 +48,10 @@ async def _key_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(answer.json()["data"]["id"])
 
 
+async def _prefixed_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    return f"document_{await _document_id(make, user, known)}"
+
+
 async def _no_such(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(uuid.uuid4())
 
@@ -59,6 +63,7 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     "inviteId": _invite_id,
     "keyId": _key_id,
     "versionId": _version_id,
+    "id": _prefixed_id,
     "collectionId": _no_such,  # nothing makes collections yet
 }
 """How to make an object whose id an argument of this name takes; later ones may use the earlier ones' ids."""
@@ -78,7 +83,12 @@ def id_fields(face: Face) -> list[str]:
 
 
 def _holds_id(annotation: Any, alias: str) -> bool:
-    return "UUID" in str(annotation) or alias.endswith(("Id", "Ids"))
+    return "UUID" in str(annotation) or alias == "id" or alias.endswith(("Id", "Ids"))
+
+
+def never_issued(known_id: str) -> str:
+    """Give an id of the same form that nothing has."""
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}$", str(uuid.uuid4()), known_id)
 
 
 async def example(face: Face, make: Make, user: User) -> dict[str, Any]:

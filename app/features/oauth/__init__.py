@@ -1,0 +1,1 @@
+"""The authorization server: clients, consent, grants and tokens, and the resolver of access tokens."""
