@@ -1,4 +1,4 @@
-"""The administrator's composition root: users, keys, links, mail, on the database of a running or configured service."""
+"""The administrator's composition root: users, keys, links, mail, on the database of a running service."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from app.gate.operation import Context, Operation
 from app.gate.principal import CredentialKind
 from app.kit.errors import (
     AppError,
+    EntitlementUnavailable,
     FeatureNotInPlan,
     InsufficientScope,
     InvalidRequest,
@@ -46,6 +47,7 @@ SESSION = "session"
 
 _TRIES = 3
 _RETRY_SECONDS = 1
+_PLAN_RETRY_SECONDS = 5
 _MAX_AGENT_LENGTH = 200
 _MAX_PROBLEMS = 20
 _MAX_FIELD_LENGTH = 200
@@ -122,8 +124,7 @@ class Gate:
         principal = await self.authenticate(credential)
         plan = principal.plan
         if plan is None and not operation.plan_exempt:
-            msg = "This workspace has no active plan. Start a trial or choose a plan."
-            raise PlanRequired(msg)
+            raise _without_plan(principal)
         if operation.credentials and not _accepts(operation, principal):
             raise SignInRequired
         if operation.scopes and principal.scopes.isdisjoint(operation.scopes):
@@ -290,6 +291,13 @@ def _printable(text: str | None) -> str:
     return "".join(filter(str.isprintable, text or ""))[:_MAX_AGENT_LENGTH]
 
 
+def _without_plan(principal: Principal) -> AppError:
+    if principal.plan_unavailable:
+        msg = "The plan of this workspace cannot be read just now; retry shortly."
+        return EntitlementUnavailable(msg, retry_after=_PLAN_RETRY_SECONDS)
+    return PlanRequired("This workspace has no active plan. Start a trial or choose a plan.")
+
+
 class _Retryable(Exception):
     """A serialization failure or deadlock: the whole transaction may run again."""
 
@@ -297,6 +305,7 @@ class _Retryable(Exception):
 _AWAY = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # the driver's state when a backend dies between two messages
     asyncpg.TooManyConnectionsError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,

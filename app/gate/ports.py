@@ -17,11 +17,7 @@ class CredentialResolver(Protocol):
     """Turn the text of a credential into its principal."""
 
     async def __call__(self, credential: str, resource: str) -> Principal | None:
-        """Return the principal; None when the credential is unknown, expired, revoked or bound to another resource.
-
-        Raises:
-            EntitlementUnavailable: the plan of the workspace cannot be read.
-        """
+        """Return the principal; None when the credential is unknown, expired, revoked or bound to another resource."""
 
 
 CACHE_SECONDS = 4.0

@@ -24,8 +24,8 @@ class Principal:
     """A resolved caller: user, workspace, grant and rights.
 
     `grant_id` survives key rotation and token refresh; receipts are keyed by it. `credential_id` is the one credential
-    that was shown, for its marks. `plan` is None without an active
-    plan. `scopes` are the credential's, widened by implication and cut to the role.
+    that was shown, for its marks. `plan` is None without an active plan, and also when it cannot be read just now
+    (`plan_unavailable`). `scopes` are the credential's, widened by implication and cut to the role.
     """
 
     user_id: UUID
@@ -37,6 +37,7 @@ class Principal:
     scopes: frozenset[Scope]
     plan: Plan | None
     agent: str | None = None
+    plan_unavailable: bool = False
     credential_id: UUID | None = None
 
     @property

@@ -27,6 +27,7 @@ SQL_ELSEWHERE = {
     "store/tx.py": "begins and ends transactions",
     "store/migrating.py": "asks which migrations have run",
     "store/jobs.py": "extends the queue's own statement",
+    "supervisor.py": "asks once, at the start, whether a first user has to be made",
 }
 """Files with SQL that are not called `queries.py`, each with its reason."""
 

@@ -149,7 +149,7 @@ async def grants(sql, role, privilege):
 
 async def test_history_and_audit_cannot_be_changed_by_the_service(sql):
     for privilege in ("UPDATE", "DELETE", "TRUNCATE"):
-        assert await grants(sql, "app_write", privilege) & {"audit", "document_revisions"} == set()
+        assert await grants(sql, "app_write", privilege) & {"audit", "account_audit", "document_revisions"} == set()
     assert "audit" not in await grants(sql, "app_system", "UPDATE")
 
 

@@ -12,6 +12,9 @@ import asyncpg
 import httpx2
 
 from app import wiring
+from app.gate.gate import Gate
+from app.gate.operation import Operation
+from app.kit.errors import AppError, IdempotencyInProgress, IdempotencyKeyReused, InvalidRequest, Unavailable
 from app.main import create_app
 from app.settings import Settings
 from tests.support.asgi import Transport
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
 BASE_URL = "http://service.test"
 _REDIS_DATABASES = 16
+ANY_OPERATION = (InvalidRequest, IdempotencyKeyReused, IdempotencyInProgress, Unavailable)
+"""What any operation may raise without declaring it."""
 
 
 def worker_number() -> int:
@@ -32,7 +37,11 @@ def worker_number() -> int:
 def settings_for(servers: Servers, database: str) -> Settings:
     """Fill in every address for one database of the run's server; nothing comes from the environment."""
     defaults = Settings.model_construct(
-        data_dir=Settings.model_fields["data_dir"].default, pool_size=4, public_url=BASE_URL
+        data_dir=Settings.model_fields["data_dir"].default,
+        pool_size=4,
+        public_url=BASE_URL,
+        insecure_http=True,
+        trusted_proxies=["127.0.0.1"],  # each visitor of the tests has an address of its own
     )
     redis_url = servers.redis_url.rpartition("/")[0] + f"/{worker_number() % _REDIS_DATABASES}"
     return wiring.with_addresses(defaults, servers.superuser_url(database), redis_url, SECRET)
@@ -75,11 +84,28 @@ async def serving(settings: Settings) -> AsyncIterator[FastAPI]:
     waiting.cancel()
     if task.done():
         task.result()
+    _refuse_undeclared_errors(app.state.gate)
     try:
         yield app
     finally:
         stop.set()
         await task
+
+
+def _refuse_undeclared_errors(gate: Gate) -> None:
+    """Turn a refusal that an operation does not declare into a fault, so that whichever test meets it fails."""
+    run = gate.run
+
+    async def run_and_check(admission: Any, operation: Operation[Any, Any], args: Any, **options: Any) -> Any:
+        try:
+            return await run(admission, operation, args, **options)
+        except AppError as error:
+            if isinstance(error, (*operation.raises, *ANY_OPERATION)):
+                raise
+            msg = f"{operation.name} raised {type(error).__name__} without declaring it"
+            raise AssertionError(msg) from error
+
+    gate.run = run_and_check  # type: ignore[method-assign]
 
 
 def client_of(app: Any, authorization: str | None = None, **headers: str) -> httpx2.AsyncClient:

@@ -152,6 +152,8 @@ class OperationsFirst:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
         if scope["type"] == "http":
+            if scope["method"] == "HEAD":  # answered like GET; the server leaves the body out (RFC 9110 section 9.3.2)
+                scope = {**scope, "method": "GET"}
             for route in self._routes.get(_shape(scope["method"], scope["path"]), ()):
                 match, found = route.matches(scope)
                 if match is Match.FULL:

@@ -6,10 +6,9 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
-
-from app.kit.errors import NotFound
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -42,7 +41,7 @@ async def serve(request: Request) -> Response:
     """Answer with a file."""
     found = _SERVED.get(request.path_params["name"])
     if found is None:
-        raise NotFound("There is no such file.")
+        raise HTTPException(404)
     body, media_type = found
     return Response(body, headers={"content-type": media_type, "cache-control": _FOREVER})
 

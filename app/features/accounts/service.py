@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.features.accounts import queries
 from app.gate.policy import Role, implied
 from app.gate.principal import Principal
-from app.kit.errors import EntitlementUnavailable, InvalidRequest
+from app.kit.errors import InvalidRequest
 from app.kit.ids import new_id
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.gate.policy import Plan, Plans, Scope
+    from app.gate.policy import Plans, Scope
     from app.gate.principal import CredentialKind
     from app.store.postgres import Database
     from app.store.tx import Tx
@@ -64,9 +64,6 @@ async def create_user(database: Database, email: str) -> dict[str, Any]:
     return {"userId": str(row["user_id"]), "workspaceId": str(row["workspace_id"]), "email": email, "created": created}
 
 
-_RETRY_SECONDS = 5
-
-
 @dataclass(frozen=True, slots=True)
 class Principals:
     """Makes principals of rows of the view `principals`, whatever credential led to the row."""
@@ -82,12 +79,9 @@ class Principals:
         scopes: frozenset[Scope],
         credential_id: UUID | None = None,
     ) -> Principal:
-        """Make the principal: scopes widened by implication and cut to the member's role.
-
-        Raises:
-            EntitlementUnavailable: the workspace's plan is not one of `plans.toml`.
-        """
+        """Make the principal: scopes widened by implication and cut to the member's role."""
         role = Role(row["role"])
+        name = self._plan_name(row)
         return Principal(
             user_id=row["user_id"],
             user_name=row["user_name"],
@@ -96,17 +90,12 @@ class Principals:
             kind=kind,
             grant_id=grant_id,
             scopes=implied(scopes) & role.scopes,
-            plan=self._plan(row),
+            plan=self.plans.plans.get(name) if name else None,
+            plan_unavailable=name is not None and name not in self.plans.plans,
             credential_id=credential_id,
         )
 
-    def _plan(self, row: asyncpg.Record) -> Plan | None:
+    def _plan_name(self, row: asyncpg.Record) -> str | None:
         """Choose the plan: the subscription's, none when it lapsed, the default without a subscription."""
-        name = row["plan"] if row["subscribed"] else self.default_plan
-        if name is None or row["lapsed"]:
-            return None
-        plan = self.plans.plans.get(name)
-        if plan is None:
-            msg = "The plan of this workspace cannot be read just now; retry shortly."
-            raise EntitlementUnavailable(msg, retry_after=_RETRY_SECONDS)
-        return plan
+        name: str | None = row["plan"] if row["subscribed"] else self.default_plan
+        return None if row["lapsed"] else name

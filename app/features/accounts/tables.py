@@ -1,8 +1,19 @@
-"""Tables of users, workspaces, their members and their plans."""
+"""Tables of users, workspaces, their members and plans, and of how people sign in."""
 
 from __future__ import annotations
 
-from sqlalchemy import CheckConstraint, Column, DateTime, ForeignKey, Index, Table, Text, Uuid, func, text
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    DateTime,
+    ForeignKey,
+    Index,
+    Table,
+    Text,
+    Uuid,
+    func,
+    text,
+)
 
 from app.store.base import metadata
 

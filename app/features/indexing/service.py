@@ -25,17 +25,23 @@ __all__ = ["LANGUAGE", "Embedder", "Vector", "index_workspace"]
 
 log = logging.getLogger(__name__)
 
-CLAIM_DOCUMENTS = 10
+CLAIM_DOCUMENTS = 4
+"""Few, since nothing is embedded while the first documents of a claim are cut into passages."""
+
 LANES = 2
 CLAIM_SECONDS = 30
 WORK_SECONDS = 2.0
 """After this long a workspace goes behind the others."""
 
 MAX_ATTEMPTS = 5
-_ALONE_FROM = 2
-"""Starts after which a document is claimed alone: what ended its workers must not be charged to its neighbours."""
+_SUSPECT_FROM = 2
+_SUSPECTS = asyncio.Lock()
+"""After so many starts a document may be what ends its workers. A worker takes one such document at a time, or those
+it takes along would be charged for the end of the worker as often as the culprit."""
 
-_EMBED_BATCH = 64
+_EMBED_BATCH = 16
+"""Small, since all batches wait in one line for the model: other workspaces and the end of the process wait too."""
+
 _EMBED_CHARACTERS = 8_192
 _ROWS = 500
 _EXHAUSTED = f"Indexing was started {MAX_ATTEMPTS} times and never ended well; change the document to try again."
@@ -48,10 +54,9 @@ class _MovedOn(Exception):
 async def index_workspace(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
     """Work on a workspace's index for about two seconds; True when more may be left to do.
 
-    Two lanes work side by side: while one embeds, the other reads and writes.
+    Lanes work side by side: while one embeds, the others read and write.
     """
-    deadline = time.monotonic() + WORK_SECONDS
-    lanes = (_lane(database, embedder, workspace_id, deadline) for _ in range(LANES))
+    lanes = (_lane(database, embedder, workspace_id) for _ in range(LANES))
     results = await asyncio.gather(*lanes, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
@@ -59,10 +64,28 @@ async def index_workspace(database: Database, embedder: Embedder, workspace_id: 
     return any(results)
 
 
-async def _lane(database: Database, embedder: Embedder, workspace_id: UUID, deadline: float) -> bool:
+async def _lane(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
+    deadline = time.monotonic() + WORK_SECONDS
     claimed = await _claim(database, workspace_id)
     if not claimed:
-        return False
+        return await _take_suspect(database, embedder, workspace_id)
+    while claimed:
+        await _work_on(database, embedder, workspace_id, claimed, deadline)
+        claimed = await _claim(database, workspace_id) if time.monotonic() < deadline else []
+    return True
+
+
+async def _take_suspect(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
+    async with _SUSPECTS:
+        claimed = await _claim_suspect(database, workspace_id)
+        if claimed:
+            await _work_on(database, embedder, workspace_id, claimed, time.monotonic() + WORK_SECONDS)
+    return bool(claimed)
+
+
+async def _work_on(
+    database: Database, embedder: Embedder, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
+) -> None:
     try:
         live, untouched = await _chunk_until(database, workspace_id, claimed, deadline)
         done = await _embed_until(database, embedder, workspace_id, live, deadline)
@@ -72,19 +95,20 @@ async def _lane(database: Database, embedder: Embedder, workspace_id: UUID, dead
         raise
     left = [item for item in live if item.id not in done]
     await _release(database, workspace_id, [*left, *untouched])
-    return True
 
 
 async def _claim(database: Database, workspace_id: UUID) -> list[Claimed]:
+    attempts = (0, _SUSPECT_FROM - 1)
+    async with database.tx(workspace_id) as tx:
+        return await queries.claim_documents(tx, attempts=attempts, limit=CLAIM_DOCUMENTS, seconds=CLAIM_SECONDS)
+
+
+async def _claim_suspect(database: Database, workspace_id: UUID) -> list[Claimed]:
+    # No upper bound: what was started too often is given up, except that a deletion must be carried out some day.
+    attempts = (_SUSPECT_FROM, 2**31 - 1)
     async with database.tx(workspace_id) as tx:
         await queries.update_exhausted(tx, MAX_ATTEMPTS - 1, _EXHAUSTED)
-        fresh = await queries.claim_documents(
-            tx, attempts=(0, _ALONE_FROM - 1), limit=CLAIM_DOCUMENTS, seconds=CLAIM_SECONDS
-        )
-        # Who was started too often is given up above, except that a deletion must be carried out some day.
-        return fresh or await queries.claim_documents(
-            tx, attempts=(_ALONE_FROM, 2**31 - 1), limit=1, seconds=CLAIM_SECONDS
-        )
+        return await queries.claim_documents(tx, attempts=attempts, limit=1, seconds=CLAIM_SECONDS)
 
 
 async def _release(
@@ -174,17 +198,19 @@ async def _forget(database: Database, workspace_id: UUID, document_id: UUID) -> 
 async def _embed_until(
     database: Database, embedder: Embedder, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
 ) -> set[UUID]:
-    """Embed texts of documents until none is missing or the time is up; returns the documents that became ready."""
+    """Embed texts of documents, one batch at least, until the time is up; returns the documents that became ready."""
     ids = [item.id for item in claimed]
     while ids:
         async with database.snapshot(workspace_id) as snapshot:
             rows = await queries.list_missing_texts(snapshot, ids, embedder.name, _EMBED_BATCH, _EMBED_CHARACTERS)
-        if not rows or time.monotonic() >= deadline:
+        if not rows:
             break
         vectors = await embedder.embed([row["body"] for row in rows])
         async with database.tx(workspace_id) as tx:
             digests = [row["text_digest"] for row in rows]
             await queries.put_vectors(tx, embedder.name, embedder.dim, digests, vectors)
             await queries.renew_claims(tx, ids, CLAIM_SECONDS)
+        if time.monotonic() >= deadline:
+            break
     async with database.tx(workspace_id) as tx:
         return await queries.update_ready(tx, claimed, embedder.name)

@@ -37,7 +37,7 @@ async def _show(request: Request, status: int = 200, **more: Any) -> Response:
     allowed = request.scope["visitor"].role.scopes
     shown: dict[str, Any] = {
         "keys": found.data,
-        "words": [(scope, *WORDS[scope]) for scope in Scope if scope in allowed],
+        "words": [(scope, *words) for scope, words in WORDS.items() if scope in allowed],
         "labels": {scope.value: label for scope, (label, _) in WORDS.items()},
         "lives": LIVES,
         "overlaps": OVERLAPS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import read_document
 from app.features.indexing.service import LANGUAGE, Embedder
 from app.features.search import queries
@@ -71,7 +72,9 @@ async def search_links(ctx: Context, args: FindByQuery) -> ResultLinks:
     return ResultLinks(results=links)
 
 
-@query("search.fetch", scope=READ_SCOPES, rate=Rate.READONLY, raises=(ItemNotFound, InsufficientScope))
+@query(
+    "search.fetch", scope=READ_SCOPES, rate=Rate.READONLY, raises=(ItemNotFound, DocumentNotFound, InsufficientScope)
+)
 async def fetch_item(ctx: Context, args: FetchItem) -> FetchedItem:
     """Read one item as text by the id that a search gave."""
     kind, _, raw = args.id.partition("_")

@@ -13,6 +13,8 @@ from markdown_it.token import Token
 
 MAX_LINES: Final = 300_000
 """Texts with more lines are read as plain text: the parser keeps several tokens per line in memory."""
+MAX_HEADINGS: Final = 10_000
+"""Texts with more headings are read as plain text: each would be a section, a row of its own."""
 MAX_HEADING: Final = 300
 """Longest heading in characters; a longer one is nearly always an underlined paragraph and is read as text."""
 MAX_FRONT_MATTER_LINES: Final = 500
@@ -83,7 +85,7 @@ _PARSER: Final = _parser()
 
 
 def parse(text: str) -> Structure:
-    """Find headings and blocks in time linear in the text; texts of over 300,000 lines have no headings."""
+    """Find headings and blocks in time linear in the text; texts with too many lines or headings have neither."""
     first = 1 if text.startswith(_BOM) else 0
     lines = _line_starts(text, first)
     if lines is None:
@@ -96,6 +98,8 @@ def parse(text: str) -> Structure:
     for token in tokens:
         builder.take(token, front)
     builder.fill(len(lines) - 1)
+    if len(builder.headings) > MAX_HEADINGS:
+        return Structure([], [Block(Kind.PLAIN, first, len(text))])
     return Structure(builder.headings, builder.blocks)
 
 

@@ -205,8 +205,7 @@ async def test_an_oauth_token_without_the_scope_is_sent_back_for_more(alice, mak
     assert refused.status_code == 403
     challenge = refused.headers["www-authenticate"]
     assert challenge == (
-        'Bearer error="insufficient_scope", scope="documents.read documents.write", '
-        f'resource_metadata="{METADATA}/mcp"'
+        f'Bearer error="insufficient_scope", scope="documents.read documents.write", resource_metadata="{METADATA}/mcp"'
     )
     assert (await era.send(client, "tools/call", {"name": "list_documents", "arguments": {}})).status_code == 200
 

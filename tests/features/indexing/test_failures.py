@@ -38,6 +38,10 @@ async def queued(sql, workspace_id):
     return await sql.fetchval(QUEUED, jobs.encode(index_job(workspace_id).payload))
 
 
+async def claim(database, workspace_id):
+    return await service._claim(database, workspace_id) or await service._claim_suspect(database, workspace_id)
+
+
 async def exhaust(index, workspace_id, embedder):
     for _ in range(60):
         try:
@@ -88,9 +92,9 @@ async def test_a_text_that_fails_in_the_model_ends_failed_and_its_neighbours_rea
 async def test_a_document_that_ends_its_worker_again_and_again_is_given_up(alice, make, index, sql, database):
     bad = await make.document(alice.client, title="Bad", content="It ends its worker.")
     for _ in range(service.MAX_ATTEMPTS):
-        assert len(await service._claim(database, alice.workspace_id)) == 1
+        assert len(await claim(database, alice.workspace_id)) == 1
         await sql.execute(EXPIRE, alice.workspace_id)  # the worker is gone and renews nothing
-    assert await service._claim(database, alice.workspace_id) == []
+    assert await claim(database, alice.workspace_id) == []
     assert await index.status(bad["id"]) == ("failed", service._EXHAUSTED)
     await alice.client.delete(f"/v1/documents/{bad['id']}")
     await index.run(alice.workspace_id)
@@ -166,10 +170,10 @@ async def test_sweeps_do_not_pile_jobs_up(alice, make, sql, work):
 
 async def test_a_claimed_document_is_nobody_elses_until_the_claim_runs_out(alice, make, database, sql, work):
     await make.document(alice.client)
-    assert len(await service._claim(database, alice.workspace_id)) == 1
-    assert await service._claim(database, alice.workspace_id) == []
+    assert len(await claim(database, alice.workspace_id)) == 1
+    assert await claim(database, alice.workspace_id) == []
     await sql.execute("DELETE FROM pgqueuer")
     await indexing_jobs.sweep(work)
     assert await queued(sql, alice.workspace_id) == 0
     await sql.execute(EXPIRE, alice.workspace_id)
-    assert len(await service._claim(database, alice.workspace_id)) == 1
+    assert len(await claim(database, alice.workspace_id)) == 1
