@@ -253,3 +253,48 @@ def test_the_authorization_server_conforms(product, browser, node, node_clients,
         finally:
             process.kill()
     assert "Failed: 0" in log.read_text() or "0 failed" in log.read_text(), log.read_text()
+
+
+# What the product answers without the suite's fixtures; the checks that need a fixture tool are named.
+SCENARIOS = {
+    "server-stateless": {
+        "sep-2575-server-rejects-undeclared-capability",
+        "sep-2575-http-server-undeclared-capability-400",
+    },
+    "server-initialize": set(),
+    "ping": set(),
+    "tools-list": set(),
+    "resources-list": set(),
+    "sep-2164-resource-not-found": set(),
+    "dns-rebinding-protection": set(),
+    "caching": set(),
+    "http-header-validation": set(),
+    "input-required-result-unsupported-methods": set(),
+}
+
+_WITH_TOKEN = """
+const inner = globalThis.fetch;
+globalThis.fetch = (input, init = {}) => {
+  const headers = new Headers(init.headers ?? (input instanceof Request ? input.headers : undefined));
+  const url = new URL(input instanceof Request ? input.url : input);
+  if (url.origin === process.env.PROOF_ORIGIN) headers.set("authorization", process.env.PROOF_AUTHORIZATION);
+  return inner(input, { ...init, headers });
+};
+"""
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_product_conforms_as_it_is(up, node, node_clients, tmp_path, scenario):
+    suite = node_clients / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+    inject = tmp_path / "inject.mjs"
+    inject.write_text(_WITH_TOKEN)
+    done = subprocess.run(
+        [node, "--import", str(inject), str(suite), "server", "--url", f"{up.url}/mcp", "--scenario", scenario,
+         "--force", "-o", str(tmp_path / "results")],
+        capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False,
+        env={"PATH": "/usr/bin:/bin", "PROOF_ORIGIN": up.url, "PROOF_AUTHORIZATION": up.authorization},
+    )  # fmt: skip
+    checks = [check for file in (tmp_path / "results").rglob("checks.json") for check in json.loads(file.read_text())]
+    assert checks, done.stdout + done.stderr
+    failed = {check["id"] for check in checks if check["status"] == "FAILURE"}
+    assert failed <= SCENARIOS[scenario], [check for check in checks if check["status"] == "FAILURE"]

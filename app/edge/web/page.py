@@ -127,6 +127,11 @@ def redirect(path: str) -> Response:
     )
 
 
+def leave(url: str) -> Response:
+    """Send the browser by GET to an address of another site, which the caller has checked."""
+    return _sealed(Response(status_code=303, headers={"location": url}))
+
+
 def sign_in_first(request: Request) -> Response:
     """Send a visitor without a session to sign in, and back here afterwards."""
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
