@@ -19,6 +19,7 @@ from app.features.accounts.service import Principals
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.keys.credentials import ApiKeys
+from app.gate.capabilities import Capabilities
 from app.gate.gate import Gate
 from app.gate.limiter import Limiter
 from app.gate.policy import Plans
@@ -62,7 +63,8 @@ def create_app(settings: Settings) -> FastAPI:
     ]
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
     tools, templates = features.collect("tools", "TOOLS"), features.collect("resources", "TEMPLATES")
-    app.state.mcp = endpoints(settings, surfaces(settings, routes, tools, templates))
+    found, app.state.capabilities = surfaces(settings, routes, tools, templates)
+    app.state.mcp = endpoints(settings, found)
     app.router.routes.extend([*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes)])
     fallback.install(app)
     return app
@@ -86,7 +88,11 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             limiter=limiter,
             plans=plans,
             resolvers={"api-key": Cached(ApiKeys(database, principals))},
-            services={Embedder: embedder, Site: Site(settings.url, settings.product_name)},
+            services={
+                Embedder: embedder,
+                Site: Site(settings.url, settings.product_name),
+                Capabilities: app.state.capabilities,
+            },
             secret_key=settings.secret_key.get_secret_value(),
         )
         app.state.readiness = Readiness(database, client, migrating.newest_revision())
