@@ -1,4 +1,4 @@
-"""The administrator's composition root: users and keys, on the database of a running or configured service."""
+"""The administrator's composition root: users, keys, links, mail, on the database of a running service."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from app.features.accounts import service as accounts
 from app.features.keys import service as keys
+from app.features.mail import service as mail
+from app.features.signin import service as signin
 from app.store import postgres
 
 if TYPE_CHECKING:
@@ -24,6 +26,20 @@ def create_user(settings: Settings, email: str) -> dict[str, Any]:
 def create_key(settings: Settings, email: str, scopes: list[str], name: str) -> dict[str, Any]:
     """Create an API key for a user's personal workspace; the key is in the answer and nowhere else."""
     return _run(settings, lambda database: keys.create_key(database, email, scopes, name))
+
+
+def sign_in_link(settings: Settings, email: str) -> dict[str, Any]:
+    """Create a one-time link with which a user sets a password and signs in."""
+    return _run(settings, lambda database: signin.create_sign_in_link(database, settings.url, email))
+
+
+def outbox(settings: Settings) -> dict[str, Any]:
+    """List the newest mails."""
+
+    async def read(database: Database) -> dict[str, Any]:
+        return {"mails": await mail.outbox(database)}
+
+    return _run(settings, read)
 
 
 def _run(settings: Settings, work: Callable[[Database], Awaitable[dict[str, Any]]]) -> dict[str, Any]:

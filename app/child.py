@@ -77,11 +77,12 @@ def run_migrate(settings: Settings) -> None:
 
 
 def run_first_key(settings: Settings) -> None:
-    """Create the first user with a key for everything and print the key as JSON."""
+    """Create the first user with a key for everything and a link to sign in with; print both as JSON."""
     admin = importlib.import_module("app.admin")
     admin.create_user(settings, FIRST_EMAIL)
     key = admin.create_key(settings, FIRST_EMAIL, ALL_SCOPES, "first key")
-    sys.stdout.write(json.dumps({"apiKey": key["apiKey"]}) + "\n")
+    link = admin.sign_in_link(settings, FIRST_EMAIL)
+    sys.stdout.write(json.dumps({"apiKey": key["apiKey"], "signInLink": link["signInLink"]}) + "\n")
 
 
 KINDS = {"api": run_api, "worker": run_worker, "migrate": run_migrate, "first-key": run_first_key}

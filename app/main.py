@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -15,15 +16,24 @@ from app.edge.mcp.routes import endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
 from app.edge.rest.router import OperationRoute, OperationsFirst
+from app.edge.web.routes import page_routes
+from app.edge.web.web import Web, templates_folder
 from app.features.accounts.service import Principals
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
+from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
+from app.features.signin import service as signin
+from app.features.signin.credentials import BrowserSessions
+from app.features.signin.passwords import Passwords
+from app.features.signin.service import SignIn
 from app.gate.capabilities import Capabilities
-from app.gate.gate import Gate
+from app.gate.gate import SESSION, Gate
 from app.gate.limiter import Limiter
+from app.gate.marks import Marks
 from app.gate.policy import Plans
-from app.gate.ports import Cached
+from app.gate.ports import Cached, Revocations
+from app.gate.principal import CredentialKind
 from app.gate.site import Site
 from app.store import migrating, postgres, redis
 
@@ -63,9 +73,14 @@ def create_app(settings: Settings) -> FastAPI:
     ]
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
     tools, templates = features.collect("tools", "TOOLS"), features.collect("resources", "TEMPLATES")
+    pages = page_routes(features.collect("pages", "PAGES"))
+    folders = [templates_folder(), *features.folders("templates")]
+    app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders)
     found, app.state.capabilities = surfaces(settings, routes, tools, templates)
     app.state.mcp = endpoints(settings, found)
-    app.router.routes.extend([*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes)])
+    app.router.routes.extend(
+        [*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes), *pages]
+    )
     fallback.install(app)
     return app
 
@@ -83,17 +98,35 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
+        passwords = Passwords()
+        stack.callback(passwords.close)
+        resolvers = {
+            "api-key": Cached(ApiKeys(database, principals)),
+            SESSION: Cached(BrowserSessions(database, principals)),
+        }
+        revocations = Revocations(resolvers.values())
+        marks = Marks(
+            {
+                CredentialKind.API_KEY: functools.partial(keys.mark_used, database),
+                CredentialKind.SESSION: functools.partial(signin.mark_seen, database),
+            }
+        )
+        await stack.enter_async_context(marks.flushing())
         app.state.gate = Gate(
             database=database,
             limiter=limiter,
             plans=plans,
-            resolvers={"api-key": Cached(ApiKeys(database, principals))},
+            resolvers=resolvers,
             services={
                 Embedder: embedder,
                 Site: Site(settings.url, settings.product_name),
                 Capabilities: app.state.capabilities,
+                Revocations: revocations,
+                SignIn: SignIn(database, passwords, revocations, settings.signup),
             },
             secret_key=settings.secret_key.get_secret_value(),
+            secret_key_old=settings.secret_key_old.get_secret_value(),
+            marks=marks,
         )
         app.state.readiness = Readiness(database, client, migrating.newest_revision())
         for endpoint in app.state.mcp:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MIB = 1024 * 1024
@@ -36,8 +36,17 @@ class Settings(BaseSettings):
     default_plan: str = "self-hosted"
     max_body_bytes: int = Field(default=10 * MIB, ge=1024)
     trusted_proxies: Annotated[list[str], NoDecode] = []
+    insecure_http: bool = False
+    signup: Literal["closed", "invite", "open"] = "closed"
+    smtp_url: SecretStr = SecretStr("")
+    mail_from: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     embed_threads: int = Field(default=2, ge=1, le=64)
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
     @property
     def url(self) -> str:

@@ -38,7 +38,8 @@ class Started:
     """What the operator is told when the service answers."""
 
     url: str
-    api_key: str = ""
+    api_key: str = field(default="", repr=False)
+    sign_in_link: str = field(default="", repr=False)
     has_key_file: bool = False
     seconds: float = 0.0
 
@@ -152,13 +153,13 @@ class Supervisor:
         self._prepare_database(secret, own=own_database)
         first = asyncio.run(bootstrap.has_no_users(self.settings.database_url))
         self._release_children("api")
-        key = self._first_key() if first else ""  # while the API starts
+        key, link = self._first_key() if first else ("", "")  # while the API starts
         self._await_api()
         self._add_children("worker", 1)  # only now: its models would take the processor from the API's start
         self._release_children("worker")
         self._write_cli_file(data_dir, key)
         self._publish()
-        self._announce(key, has_key_file=(data_dir / CLI_NAME).exists())
+        self._announce(key, link, has_key_file=(data_dir / CLI_NAME).exists())
 
     def _addresses(self, secret: str) -> Settings:
         assert self.servers is not None
@@ -179,9 +180,10 @@ class Supervisor:
         if not asyncio.run(migrating.is_current(self.settings.database_url, folder)):
             self._step("migrate", "The migrations failed; the reason is above")
 
-    def _first_key(self) -> str:
+    def _first_key(self) -> tuple[str, str]:
         answer = self._step("first-key", "The first user could not be created; the reason is above")
-        return str(json.loads(answer.splitlines()[-1])["apiKey"])
+        made = json.loads(answer.splitlines()[-1])
+        return str(made["apiKey"]), str(made["signInLink"])
 
     def _step(self, kind: str, failure: str) -> str:
         code, output = run_step(kind, child_environment(self.settings), lambda: bool(self._stops))
@@ -195,7 +197,7 @@ class Supervisor:
         self._add_children("api", self.workers)
         self._release_children("api")
         self._await_api()
-        self._announce("", has_key_file=True)
+        self._announce("", "", has_key_file=True)
 
     def _add_children(self, kind: str, count: int) -> None:
         fd = self.listener.fileno() if self.listener is not None and kind == "api" else None
@@ -223,8 +225,8 @@ class Supervisor:
 
     # -- telling ----------------------------------------------------------------------------------------------------
 
-    def _announce(self, key: str, *, has_key_file: bool) -> None:
-        self.announce(Started(self.settings.url, key, has_key_file, time.monotonic() - self._begun))
+    def _announce(self, key: str, link: str, *, has_key_file: bool) -> None:
+        self.announce(Started(self.settings.url, key, link, has_key_file, time.monotonic() - self._begun))
 
     def _publish(self) -> None:
         pids: dict[str, list[int]] = {}

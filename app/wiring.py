@@ -26,6 +26,13 @@ def join(settings: Settings) -> Settings:
     return with_addresses(settings, base, redis, _shared_secret(settings, run))
 
 
+def join_site(settings: Settings) -> Settings:
+    """Join, and take the public address of the running service too: links must lead to it."""
+    run = embedded.read_run_file(settings.data_dir.expanduser().resolve())
+    joined = join(settings)
+    return joined if run is None or joined.public_url else joined.model_copy(update={"public_url": run.url})
+
+
 def _shared_secret(settings: Settings, run: embedded.RunFile | None) -> str:
     """Return the secret, which must be the running service's: with another one, nothing would fit together."""
     kept = settings.data_dir.expanduser().resolve() / SECRET_NAME

@@ -14,6 +14,8 @@ from pgqueuer import PgQueuer
 
 from app import features
 from app.features.indexing.remote import Embedder, MiniLM
+from app.features.mail.remote import Mailer
+from app.gate.site import Site
 from app.store import jobs, postgres
 from app.store.bootstrap import plain_url
 
@@ -42,7 +44,8 @@ async def _main(settings: Settings) -> None:
         stack.push_async_callback(connection.close)
         database = await stack.enter_async_context(postgres.connected(settings))
         stack.push_async_callback(embedder.close)
-        work = jobs.Work(database, {Embedder: embedder})
+        site = Site(settings.url, settings.product_name)
+        work = jobs.Work(database, {Embedder: embedder, Mailer: Mailer.of(settings), Site: site})
         queue = PgQueuer.from_asyncpg_connection(connection)
         for handler in features.collect("jobs", "JOBS"):
             _register(queue, work, handler)

@@ -1,4 +1,4 @@
-"""`ctx admin`: users and keys, on the machine of the service."""
+"""`ctx admin`: users, keys, sign-in links and mail, on the machine of the service."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from app.cli.output import say
 from app.cli.roots import guarded, read_settings
 
-admin = typer.Typer(no_args_is_help=True, help="Manage users and keys of the service on this machine.")
+admin = typer.Typer(no_args_is_help=True, help="Manage users, keys and mail of the service on this machine.")
 
 Email = Annotated[str, typer.Option("--email", help="Address of the user.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
@@ -35,6 +35,26 @@ def create_key(
     settings = guarded("app.wiring:join", read_settings())
     answer = guarded("app.admin:create_key", settings, email, wanted, name)
     _answer(answer, as_json, f"API key of {email} (shown only now): {answer['apiKey']}")
+
+
+@admin.command("sign-in-link")
+def sign_in_link(email: Email, as_json: AsJson = False) -> None:
+    """Print a link that lets a user set a password and sign in; it works once, within 24 hours."""
+    settings = guarded("app.wiring:join_site", read_settings())
+    answer = guarded("app.admin:sign_in_link", settings, email)
+    _answer(answer, as_json, f"Sign-in link of {email} (works once, within 24 hours): {answer['signInLink']}")
+
+
+@admin.command("outbox")
+def outbox(as_json: AsJson = False) -> None:
+    """Show the newest mails, with the texts of those that no mail server took."""
+    settings = guarded("app.wiring:join", read_settings())
+    answer = guarded("app.admin:outbox", settings)
+    lines = []
+    for mail in answer["mails"]:
+        state = f"sent {mail['sentAt']}" if mail["sentAt"] else f"not sent ({mail['error'] or 'waiting'})"
+        lines += [f"To {mail['recipient']}: {mail['subject']} — {state}", mail["body"].strip(), ""]
+    _answer(answer, as_json, "\n".join(lines).strip() or "The outbox is empty.")
 
 
 def _answer(answer: dict[str, Any], as_json: bool, sentence: str) -> None:

@@ -41,7 +41,7 @@ def serve(workers: Workers = 1) -> None:
 @app.command()
 def worker() -> None:
     """Run one worker, on the running service of DATA_DIR or on DATABASE_URL and REDIS_URL."""
-    settings = guarded("app.wiring:join", read_settings())
+    settings = guarded("app.wiring:join_site", read_settings())
     root("app.worker:run")(settings)
 
 

@@ -21,6 +21,10 @@ class StartedLike(Protocol):
         """First key, on a first start only."""
 
     @property
+    def sign_in_link(self) -> str:
+        """One-time link of the first user, on a first start only."""
+
+    @property
     def has_key_file(self) -> bool:
         """Whether the command line has a key already."""
 
@@ -37,7 +41,9 @@ def say(text: str = "", style: str | None = None) -> None:
 
 def complain(text: str) -> None:
     """Print an error for people on standard error."""
-    Console(stderr=True, emoji=False).print(f"Error: {text}", style="red", soft_wrap=True, markup=False, highlight=False)
+    Console(stderr=True, emoji=False).print(
+        f"Error: {text}", style="red", soft_wrap=True, markup=False, highlight=False
+    )
 
 
 def announce(started: StartedLike) -> None:
@@ -47,6 +53,9 @@ def announce(started: StartedLike) -> None:
     say(f"  MCP  {started.url}/mcp")
     if started.api_key:
         _announce_key(started.url, started.api_key)
+        say("Sign in with a browser (this link works once, within 24 hours, and sets your password):", "bold")
+        say(f"  {started.sign_in_link}")
+        say()
     elif not started.has_key_file:
         say("No API key is kept in DATA_DIR; make one with:")
         say("  ctx admin create-key --email owner@localhost --scopes documents.read,documents.write,prompts.read")

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("app.access")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
+_NOSNIFF = (b"x-content-type-options", b"nosniff")
+_PAGE_MARK = b"content-security-policy"
 _ALWAYS = [
-    (b"x-content-type-options", b"nosniff"),
+    _NOSNIFF,
     (b"referrer-policy", b"no-referrer"),
     (b"access-control-allow-origin", b"*"),
     (
@@ -46,13 +48,15 @@ _PREFLIGHT = [
 class Envelope:
     """Wraps every response: a request id in and out, the standing headers, one access line, CORS preflight.
 
-    `Access-Control-Allow-Origin: *` is safe here: credentials travel in a header that a page must hold itself,
-    never in a cookie of this surface.
+    `Access-Control-Allow-Origin: *` is safe here: credentials travel in a header that a page must hold itself, and a
+    browser shows no answer to a request with cookies to another site under `*`. Pages, which are known by their content
+    security policy, bring their own headers and are nobody else's to read.
     """
 
     def __init__(self, app: Any, *, https: bool) -> None:
         self._app = app
         self._headers = [*_ALWAYS, _HSTS] if https else list(_ALWAYS)
+        self._page_headers = [_NOSNIFF, _HSTS] if https else [_NOSNIFF]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
@@ -74,11 +78,9 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [
-                    *message.get("headers", ()),
-                    *self._headers,
-                    (b"x-request-id", request_id.encode()),
-                ]
+                given = message.get("headers", ())
+                standing = self._page_headers if any(name == _PAGE_MARK for name, _ in given) else self._headers
+                message["headers"] = [*given, *standing, (b"x-request-id", request_id.encode())]
             await send(message)
 
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,3 +20,11 @@ def collect(module: str, name: str) -> Iterator[Any]:
         path = f"{__name__}.{info.name}.{module}"
         if importlib.util.find_spec(path) is not None:
             yield from getattr(importlib.import_module(path), name)
+
+
+def folders(name: str) -> Iterator[Path]:
+    """Yield the folders called `name` (templates) of the features that have one."""
+    for info in pkgutil.iter_modules(__path__):
+        folder = Path(__path__[0]) / info.name / name
+        if info.ispkg and folder.is_dir():
+            yield folder

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from app.gate import queries, replay
 from app.gate.operation import Context, Operation
+from app.gate.principal import CredentialKind
 from app.kit.errors import (
     AppError,
     EntitlementUnavailable,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
     from app.gate.limiter import Limiter, RateState
-    from app.gate.policy import Plans
+    from app.gate.marks import Marks
+    from app.gate.policy import Limit, Plans
     from app.gate.ports import CredentialResolver
     from app.gate.principal import Principal
     from app.store.postgres import Database
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound=Model)
 R = TypeVar("R", bound=Model | None)
 T = TypeVar("T")
+S = TypeVar("S")
 
 SESSION = "session"
 """The name of the browser sessions' resolver."""
@@ -61,6 +64,8 @@ class Credential:
     agent: str | None = None
     session: str | None = None
     resource: str = ""
+    client: str | None = None
+    """What the calling program says it is (`User-Agent`); only ever shown to the credential's owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +98,21 @@ class Gate:
         resolvers: Mapping[str, CredentialResolver],
         services: dict[type, Any],
         secret_key: str,
+        secret_key_old: str = "",
+        marks: Marks | None = None,
     ) -> None:
         self.database = database
         self.plans = plans
         self._limiter = limiter
         self._resolvers = resolvers
         self._services = services
-        self._secret_key = secret_key
+        self._secrets = (secret_key, secret_key_old) if secret_key_old else (secret_key,)
+        self._marks = marks
+
+    def get(self, service: type[S]) -> S:
+        """Give the service of a type, for wires that are no operations."""
+        found: S = self._services[service]
+        return found
 
     async def admit(self, operation: Operation[Any, Any], credential: Credential) -> Admission:
         """Check the policy in the contract's order: 401, 402 plan, 403, 429, 402 feature.
@@ -112,7 +125,7 @@ class Gate:
         plan = principal.plan
         if plan is None and not operation.plan_exempt:
             raise _without_plan(principal)
-        if operation.credentials and principal.kind not in operation.credentials:
+        if operation.credentials and not _accepts(operation, principal):
             raise SignInRequired
         if operation.scopes and principal.scopes.isdisjoint(operation.scopes):
             raise InsufficientScope(tuple(scope.value for scope in operation.scopes))
@@ -126,6 +139,17 @@ class Gate:
             msg = f"The plan {plan.name} lacks this feature; plans that have it: {', '.join(names)}."
             raise FeatureNotInPlan(msg, details={"feature": operation.feature, "plansWithFeature": names})
         return Admission(operation, principal, rate)
+
+    async def limit(self, subject: str, family: str, limit: Limit) -> None:
+        """Count one call of a subject that is no principal: an address, or an account that is signed in to.
+
+        Raises:
+            RateLimited: it is one too many.
+        """
+        state = await self._limiter.spend(subject, family, limit)
+        if not state.allowed:
+            msg = f"Too many attempts; try again in {state.reset_seconds} s."
+            raise RateLimited(msg, limit=state.limit, retry_after=state.reset_seconds)
 
     async def authenticate(self, credential: Credential) -> Principal:
         """Resolve a credential to its principal.
@@ -146,7 +170,9 @@ class Gate:
         if principal is None:
             msg = "The credential is unknown, expired or revoked; create a new one and send it instead."
             raise Unauthenticated(msg, presented=True)
-        agent = "".join(filter(str.isprintable, credential.agent or ""))[:_MAX_AGENT_LENGTH]
+        agent = _printable(credential.agent)
+        if self._marks is not None and principal.credential_id is not None:
+            self._marks.used(principal.kind, principal.credential_id, agent or _printable(credential.client))
         return replace(principal, agent=agent) if agent else principal
 
     async def run(
@@ -180,26 +206,37 @@ class Gate:
         raise AssertionError
 
     async def _command(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> Answer[R]:
-        key = None
+        keys: list[replay.ReceiptKey] = []
         if raw_key is not None:
             text = replay.normalize_key(raw_key)
-            key = replay.receipt_key(self._secret_key, ctx.principal, operation, args, text)
+            keys = [replay.receipt_key(secret, ctx.principal, operation, args, text) for secret in self._secrets]
+        key = keys[0] if keys else None
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
         try:
             async with self.database.tx(ctx.workspace_id, opening) as tx:
                 begun = True
                 ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
-                if key and (stored := await replay.stored_answer(tx, key)) is not None:
+                if keys and (stored := await replay.stored_answer(tx, keys)) is not None:
+                    tx.closing = replay.renewed(ctx, operation.name, keys, stored)
                     return Answer(_parse_result(operation, stored), stored, replayed=True)
                 result = await operation.function(ctx, args)
                 body = result.to_json() if result is not None else b""
-                tx.closing = queries.finish(ctx, operation.name, key, replay.pack(body) if key else b"")
+                tx.closing = queries.finish(ctx, operation.name, key, replay.pack(body, key) if key else b"")
         except asyncpg.LockNotAvailableError as error:
             if begun:
                 raise
             raise replay.in_progress() from error
+        for call in ctx.committed:
+            call()
         return Answer(result, body)
+
+
+def _accepts(operation: Operation[Any, Any], principal: Principal) -> bool:
+    """Tell whether an operation for certain credentials takes this one; a token must not have been narrowed."""
+    if principal.kind not in operation.credentials:
+        return False
+    return principal.kind is not CredentialKind.OAUTH or principal.is_unrestricted
 
 
 def _parse_result(operation: Operation[A, R], body: bytes) -> R:
@@ -241,6 +278,11 @@ def _message(item: Mapping[str, Any]) -> str:
         return "required"
     message: str = item["msg"]
     return message.removeprefix("Value error, ")
+
+
+def _printable(text: str | None) -> str:
+    """Keep what may be shown of how a program calls itself."""
+    return "".join(filter(str.isprintable, text or ""))[:_MAX_AGENT_LENGTH]
 
 
 def _without_plan(principal: Principal) -> AppError:

@@ -16,7 +16,7 @@ from app.store.redis import Line
 if TYPE_CHECKING:
     import redis.asyncio as redis
 
-    from app.gate.policy import Limit, Rate
+    from app.gate.policy import Limit
 
 log = logging.getLogger(__name__)
 
@@ -61,9 +61,9 @@ class Limiter:
         self._away_until = 0.0
         self._local: dict[str, deque[float]] = {}
 
-    async def spend(self, subject: str, family: Rate, limit: Limit) -> RateState:
+    async def spend(self, subject: str, family: str, limit: Limit) -> RateState:
         """Count one call of a subject, all of whose keys share one Redis hash slot."""
-        key = f"rate:{{{subject}}}:{family.value}"
+        key = f"rate:{{{subject}}}:{family}"
         if self._line is not None and time.monotonic() >= self._away_until:
             try:
                 allowed, remaining, wait = await self._ask(key, limit)

@@ -47,6 +47,8 @@ class Context:
     _tx: Tx | None = None
     events: list[Event] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
+    committed: list[Callable[[], None]] = field(default_factory=list)
+    """What this process does as soon as the command is committed: forgetting cached principals, no more."""
 
     @property
     def tx(self) -> Tx:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from app.gate.principal import Principal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from uuid import UUID
 
 
 class CredentialResolver(Protocol):
@@ -31,8 +35,7 @@ class Cached:
 
     async def __call__(self, credential: str, resource: str) -> Principal | None:
         """Return the remembered principal, or ask."""
-        # The credential itself is not kept in memory.
-        slot = hashlib.sha256(f"{credential}\0{resource}".encode(errors="surrogatepass")).digest()
+        slot = _slot(credential, resource)
         known = self._known.get(slot)
         now = time.monotonic()
         if known is not None and now < known[0]:
@@ -43,3 +46,36 @@ class Cached:
                 self._known.clear()
             self._known[slot] = (now + CACHE_SECONDS, principal)
         return principal
+
+    def forget(self, matches: Callable[[Principal], bool]) -> None:
+        """Drop the remembered principals that match: their credentials are asked for again at once."""
+        for slot in [slot for slot, (_, principal) in self._known.items() if matches(principal)]:
+            del self._known[slot]
+
+
+def _slot(credential: str, resource: str) -> bytes:
+    """Digest a credential: the text itself is not kept in memory."""
+    return hashlib.sha256(f"{credential}\0{resource}".encode(errors="surrogatepass")).digest()
+
+
+class Revocations:
+    """Tells this process's caches that a credential ended; other processes see it within `CACHE_SECONDS`."""
+
+    def __init__(self, caches: Iterable[Cached]) -> None:
+        self._caches = list(caches)
+
+    def of_grant(self, grant_id: UUID) -> None:
+        """Forget a grant."""
+        self._forget(lambda principal: principal.grant_id == grant_id)
+
+    def of_user(self, user_id: UUID) -> None:
+        """Forget all credentials of a user."""
+        self._forget(lambda principal: principal.user_id == user_id)
+
+    def of_member(self, workspace_id: UUID, user_id: UUID) -> None:
+        """Forget a user's credentials of one workspace."""
+        self._forget(lambda principal: principal.user_id == user_id and principal.workspace_id == workspace_id)
+
+    def _forget(self, matches: Callable[[Principal], bool]) -> None:
+        for cache in self._caches:
+            cache.forget(matches)

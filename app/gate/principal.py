@@ -23,9 +23,9 @@ class CredentialKind(StrEnum):
 class Principal:
     """A resolved caller: user, workspace, grant and rights.
 
-    `grant_id` survives key rotation and token refresh; receipts are keyed by it. `plan` is None without an active
-    plan, and also when it cannot be read just now (`plan_unavailable`). `scopes` are the credential's, widened by
-    implication and cut to the role.
+    `grant_id` survives key rotation and token refresh; receipts are keyed by it. `credential_id` is the one credential
+    that was shown, for its marks. `plan` is None without an active plan, and also when it cannot be read just now
+    (`plan_unavailable`). `scopes` are the credential's, widened by implication and cut to the role.
     """
 
     user_id: UUID
@@ -38,3 +38,9 @@ class Principal:
     plan: Plan | None
     agent: str | None = None
     plan_unavailable: bool = False
+    credential_id: UUID | None = None
+
+    @property
+    def is_unrestricted(self) -> bool:
+        """Whether the credential allows all that the member's role does."""
+        return self.scopes >= self.role.scopes

@@ -33,6 +33,8 @@ SELECT fingerprint, body FROM receipts
  WHERE workspace_id = $1 AND user_id = $2 AND grant_id = $3 AND key_digest = $4
 """
 
+_GET_LIVE_RECEIPT = f"{_GET_RECEIPT} AND created_at > clock_timestamp() - interval '24 hours'"
+
 
 def claim_receipt(workspace_id: UUID, key: ReceiptKey) -> str:
     """Write the statement that inserts the receipt's row, waiting for a twin; it travels with BEGIN."""
@@ -50,6 +52,11 @@ async def get_receipt(tx: Tx, key: ReceiptKey) -> asyncpg.Record:
     row = await tx.fetchrow(_GET_RECEIPT, tx.workspace_id, key.user_id, key.grant_id, key.digest)
     assert row is not None
     return row
+
+
+async def get_live_receipt(tx: Tx, key: ReceiptKey) -> asyncpg.Record | None:
+    """Read a receipt that was written under an earlier secret, if it is still kept."""
+    return await tx.fetchrow(_GET_LIVE_RECEIPT, tx.workspace_id, key.user_id, key.grant_id, key.digest)
 
 
 def finish(ctx: Context, operation: str, key: ReceiptKey | None, body: bytes) -> str:

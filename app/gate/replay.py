@@ -6,24 +6,31 @@ The row is inserted first in the transaction of the effect, so that a twin waits
 from __future__ import annotations
 
 import hashlib
+import secrets
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from app.gate import queries
 from app.kit.errors import IdempotencyInProgress, IdempotencyKeyReused, InvalidRequest
 from app.kit.secrets import keyed_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
-    from app.gate.operation import Operation
+    import asyncpg
+
+    from app.gate.operation import Context, Operation
     from app.gate.principal import Principal
     from app.kit.schema import Model
     from app.store.tx import Tx
 
 MAX_KEY_LENGTH = 255
 _RETRY_SECONDS = 1
+_NONCE_BYTES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,8 @@ class ReceiptKey:
     grant_id: UUID
     digest: bytes
     fingerprint: bytes
+    seal: bytes = field(repr=False)
+    """Encrypts the stored answer: it derives from the key's text, which is stored nowhere."""
 
 
 def normalize_key(header: str) -> str:
@@ -61,6 +70,7 @@ def receipt_key(
         principal.grant_id,
         keyed_digest(secret_key, "receipt", key),
         hashlib.sha256(canonical).digest(),
+        keyed_digest(secret_key, "receipt body", key),
     )
 
 
@@ -70,21 +80,42 @@ def in_progress() -> IdempotencyInProgress:
     return IdempotencyInProgress(msg, retry_after=_RETRY_SECONDS)
 
 
-async def stored_answer(tx: Tx, key: ReceiptKey) -> bytes | None:
-    """Return the stored body of the same request; None when this transaction's opening claimed the key.
+async def stored_answer(tx: Tx, keys: Sequence[ReceiptKey]) -> bytes | None:
+    """Return the stored body of the same request; None when this transaction's opening claimed the first key.
+
+    Further keys are the same key under earlier secrets.
 
     Raises:
         IdempotencyKeyReused: the key belongs to another request.
     """
-    if queries.receipt_claimed(tx):
-        return None
-    row = await queries.get_receipt(tx, key)
+    if not queries.receipt_claimed(tx):
+        return _stored(await queries.get_receipt(tx, keys[0]), keys[0])
+    for earlier in keys[1:]:
+        if (row := await queries.get_live_receipt(tx, earlier)) is not None:
+            return _stored(row, earlier)
+    return None
+
+
+def renewed(ctx: Context, operation: str, keys: Sequence[ReceiptKey], stored: bytes) -> str:
+    """Write the statement that keeps an answer of an earlier secret under the present one, if it was just claimed."""
+    if not queries.receipt_claimed(ctx.tx):
+        return ""
+    return queries.finish(ctx, operation, keys[0], pack(stored, keys[0]))
+
+
+def _stored(row: asyncpg.Record, key: ReceiptKey) -> bytes:
     if row["fingerprint"] != key.fingerprint:
         msg = "This Idempotency-Key was used for another request; send this one with a new key."
         raise IdempotencyKeyReused(msg)
-    return zlib.decompress(row["body"])
+    return unpack(row["body"], key)
 
 
-def pack(body: bytes) -> bytes:
-    """Compress an answer for storage."""
-    return zlib.compress(body, 1)
+def pack(body: bytes, key: ReceiptKey) -> bytes:
+    """Compress and encrypt an answer for storage: it may hold a secret that was shown once."""
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    return nonce + AESGCM(key.seal).encrypt(nonce, zlib.compress(body, 1), key.digest)
+
+
+def unpack(packed: bytes, key: ReceiptKey) -> bytes:
+    """Give a stored answer back."""
+    return zlib.decompress(AESGCM(key.seal).decrypt(packed[:_NONCE_BYTES], packed[_NONCE_BYTES:], key.digest))

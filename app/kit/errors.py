@@ -167,6 +167,16 @@ class SignInRequired(AppError):
         super().__init__("Only a signed-in person may do this; open the dashboard and sign in.")
 
 
+class CrossSite(AppError):
+    """A write that carries a person's cookie came from another site's page."""
+
+    kind = Kind.FORBIDDEN
+    reason = "CROSS_SITE"
+
+    def __init__(self) -> None:
+        super().__init__("Pages of other sites may not act for a signed-in person.")
+
+
 class RateLimited(AppError):
     """The rate family's allowance of the window is spent."""
 

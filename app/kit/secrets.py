@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 PUBLIC_LENGTH = 12
@@ -52,6 +52,22 @@ def parse_api_key(text: str) -> ApiKeyText | None:
     """Read a presented key; None when its form is wrong, so that a typo costs no query."""
     match = _KEY.fullmatch(text)
     return ApiKeyText(match.group(1), match.group(2)) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A random secret of 256 bits that is stored as its digest only."""
+
+    text: str = field(repr=False)
+
+    @classmethod
+    def new(cls) -> Token:
+        """Make a fresh one."""
+        return cls(secrets.token_urlsafe(32))
+
+    def digest(self) -> bytes:
+        """Digest it for storage and look-up."""
+        return hashlib.sha256(self.text.encode(errors="surrogatepass")).digest()
 
 
 def keyed_digest(secret_key: str, purpose: str, value: str) -> bytes:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.store.postgres import Database
+    from app.store.tx import Tx
 
 S = TypeVar("S")
 PAYLOAD_VERSION = 1
@@ -103,6 +104,11 @@ async def enqueue(pool: asyncpg.Pool[asyncpg.Record], jobs: Sequence[Job]) -> No
     if jobs:
         async with pool.acquire() as connection:
             await connection.fetch(ENQUEUE, *enqueue_args(jobs))
+
+
+async def enqueue_in(tx: Tx, jobs: Sequence[Job]) -> None:
+    """Enqueue jobs in a transaction that is no operation's."""
+    await tx.fetch(ENQUEUE, *enqueue_args(jobs))
 
 
 async def absorb(pool: asyncpg.Pool[asyncpg.Record], job: Job) -> None:

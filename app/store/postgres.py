@@ -12,6 +12,7 @@ import asyncpg
 import pgvector.asyncpg
 import pydantic_core
 
+from app.kit.ids import NO_ID
 from app.store.tx import Tx, open_tx
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ class Database:
     def tx(self, workspace_id: UUID, opening: str = "") -> AbstractAsyncContextManager[Tx]:
         """Open a write transaction of one workspace, with a first statement; it commits when the block ends well."""
         return open_tx(self.write, workspace_id, opening=opening)
+
+    def global_tx(self) -> AbstractAsyncContextManager[Tx]:
+        """Open a write transaction of no workspace, for wires where no tenant is known yet (sign-in, OAuth)."""
+        return open_tx(self.write, NO_ID)
 
     def snapshot(self, workspace_id: UUID) -> AbstractAsyncContextManager[Tx]:
         """Open a read-only transaction of one workspace that sees one state of the data."""

@@ -53,6 +53,24 @@ class Tx:
         tag: str = await self.connection.execute(sql, *args)
         return tag
 
+    @contextlib.asynccontextmanager
+    async def of_workspace(self, workspace_id: UUID) -> AsyncIterator[None]:
+        """Let the statements of a block see another workspace: to make or rename one while another is current."""
+        if not isinstance(workspace_id, UUID):
+            msg = f"the workspace must be a UUID, not {type(workspace_id).__name__}"
+            raise TypeError(msg)
+        before = self.workspace_id
+        await self.connection.execute(f"SET LOCAL app.workspace_id = '{workspace_id}'")
+        self.workspace_id = workspace_id
+        try:
+            yield
+        except BaseException:
+            # The transaction may be beyond statements; it is rolled back by whoever opened it.
+            self.workspace_id = before
+            raise
+        self.workspace_id = before
+        await self.connection.execute(f"SET LOCAL app.workspace_id = '{before}'")
+
     async def executemany(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Run one statement for many rows in one round trip."""
         await self.connection.executemany(sql, rows)

@@ -12,7 +12,8 @@ ALTER TABLE users ADD COLUMN password_hash text, ADD COLUMN password_changed_at 
 CREATE INDEX workspaces_created_by_idx ON workspaces (created_by);
 ALTER TABLE credentials
   ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid() UNIQUE,
-  ADD COLUMN last_used_by text;
+  ADD COLUMN last_used_by text,
+  ADD COLUMN replaced_at timestamptz;
 
 CREATE VIEW principals WITH (security_invoker = true) AS
 SELECT m.workspace_id, m.user_id, u.name AS user_name, m.role, s.workspace_id IS NOT NULL AS subscribed, s.plan,
@@ -38,7 +39,7 @@ CREATE INDEX browser_sessions_user_id_idx ON browser_sessions (user_id);
 CREATE TABLE one_time_links (
   token_hash bytea PRIMARY KEY,
   id uuid NOT NULL UNIQUE DEFAULT gen_random_uuid(),
-  purpose text NOT NULL CHECK (purpose IN ('sign_in', 'password_reset', 'invite')),
+  purpose text NOT NULL CHECK (purpose IN ('sign_in', 'password_reset', 'sign_up', 'invite')),
   user_id uuid REFERENCES users (id),
   email text,
   workspace_id uuid REFERENCES workspaces (id),
@@ -58,6 +59,7 @@ CREATE TABLE mail_outbox (
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   sent_at timestamptz,
   attempts int NOT NULL DEFAULT 0,
+  next_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   error text
 );
 
@@ -180,6 +182,6 @@ def downgrade() -> None:
         DROP VIEW principals;
         DROP INDEX workspaces_created_by_idx;
         ALTER TABLE users DROP COLUMN password_hash, DROP COLUMN password_changed_at;
-        ALTER TABLE credentials DROP COLUMN id, DROP COLUMN last_used_by;
+        ALTER TABLE credentials DROP COLUMN id, DROP COLUMN last_used_by, DROP COLUMN replaced_at;
         """
     )

@@ -54,7 +54,7 @@ def receipt_in_second_transaction() -> None:
     async def command(self: Gate, ctx: Any, operation: Any, args: Any, raw_key: str | None) -> Any:
         if raw_key is None:
             return await _original_command(self, ctx, operation, args, None)
-        key = replay.receipt_key(self._secret_key, ctx.principal, operation, args, replay.normalize_key(raw_key))
+        key = replay.receipt_key(self._secrets[0], ctx.principal, operation, args, replay.normalize_key(raw_key))
         async with self.database.tx(ctx.workspace_id) as tx:
             stored = await tx.fetchval(
                 "SELECT body FROM receipts WHERE workspace_id = $1 AND user_id = $2 AND grant_id = $3 "
@@ -62,7 +62,7 @@ def receipt_in_second_transaction() -> None:
                 tx.workspace_id, key.user_id, key.grant_id, key.digest,
             )  # fmt: skip
         if stored is not None:
-            body = replay.zlib.decompress(stored)
+            body = replay.unpack(stored, key)
             return Answer(gate._parse_result(operation, body), body, replayed=True)
         answer = await _original_command(self, ctx, operation, args, None)
         await asyncio.sleep(_PAUSE)
@@ -71,7 +71,7 @@ def receipt_in_second_transaction() -> None:
             await tx.execute(
                 "UPDATE receipts SET body = $1 WHERE workspace_id = $2 AND user_id = $3 AND grant_id = $4 "
                 "AND key_digest = $5",
-                replay.pack(answer.body), tx.workspace_id, key.user_id, key.grant_id, key.digest,
+                replay.pack(answer.body, key), tx.workspace_id, key.user_id, key.grant_id, key.digest,
             )  # fmt: skip
         return answer
 

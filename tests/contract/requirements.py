@@ -100,3 +100,20 @@ REQUIREMENTS |= {
     "TENANT-READ": "no answer holds anything of another tenant",
     "TENANT-RLS": "the database itself shows no row of another tenant",
 }
+
+REQUIREMENTS |= {
+    "PERSON-SESSION": "workspaces and keys are managed with a live browser session: 14 days idle, 90 days at most",
+    "PERSON-KEY": "a key cannot mint keys, nor manage workspaces: 403",
+    "PERSON-CROSS-SITE": "a write with a cookie from another site's page is 403",
+    "KEY-ONCE": "a key's text is in the answer that makes it and nowhere else",
+    "KEY-ROTATE": "a rotated key has a new secret at once; the old one ends after the stated overlap; one grant",
+    "KEY-REVOKE": "a revoked key is refused within 5 seconds everywhere",
+    "KEY-ROLE": "a key has no scope that its owner's role lacks",
+    "WS-LAST-OWNER": "a workspace keeps an owner, also when two demote each other at once",
+    "WS-INVITE": "an invite works once, for one address, for a limited time",
+    "SIGN-EQUAL": "known and unknown accounts answer alike in body and time",
+    "SIGN-CSRF": "a form that our own page did not send is 403",
+    "SIGN-ROTATE": "signing in gives a new session and ends the one the browser had",
+    "SIGN-LINK": "a one-time link works once, however many use it at once",
+    "RCPT-SEALED": "stored answers are encrypted, and readable after the secret was rotated",
+}

@@ -6,16 +6,16 @@ import pytest
 
 from tests.contract.requirements import proves
 from tests.support.examples import example, id_fields, make_id, never_issued
-from tests.support.faces import FACES, RestFace, ToolFace, label
+from tests.support.faces import KEY_FACES, RestFace, ToolFace, label
 from tests.support.factories import ALL_SCOPES
 from tests.support.rows import checksum
 
-each_face = pytest.mark.parametrize("face", FACES, ids=label)
-each_write = pytest.mark.parametrize("face", [f for f in FACES if f.operation.kind == "command"], ids=label)
-each_scoped = pytest.mark.parametrize("face", [f for f in FACES if f.operation.scopes], ids=label)
-each_body = pytest.mark.parametrize("face", [f for f in FACES if isinstance(f, RestFace) and f.has_body], ids=label)
-each_with_id = pytest.mark.parametrize("face", [f for f in FACES if id_fields(f)], ids=label)
-each_planned = pytest.mark.parametrize("face", [f for f in FACES if not f.operation.plan_exempt], ids=label)
+each_face = pytest.mark.parametrize("face", KEY_FACES, ids=label)
+each_write = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.kind == "command"], ids=label)
+each_scoped = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.scopes], ids=label)
+each_body = pytest.mark.parametrize("face", [f for f in KEY_FACES if isinstance(f, RestFace) and f.has_body], ids=label)
+each_with_id = pytest.mark.parametrize("face", [f for f in KEY_FACES if id_fields(f)], ids=label)
+each_planned = pytest.mark.parametrize("face", [f for f in KEY_FACES if not f.operation.plan_exempt], ids=label)
 
 UNKNOWN_KEY = f"gm_{'0' * 12}_{'x' * 36}"
 
@@ -188,14 +188,14 @@ async def test_a_plan_that_cannot_be_read_is_a_passing_trouble(face, alice, make
 
 
 def test_who_the_caller_is_is_the_only_operation_without_a_plan():
-    assert {face.operation.name for face in FACES if face.operation.plan_exempt} == {"user.me"}
+    assert {face.operation.name for face in KEY_FACES if face.operation.plan_exempt} == {"user.me"}
 
 
 @proves("ERR-402-FEATURE")
 async def test_an_operation_of_a_plan_feature_names_the_plans_that_have_it(alice, make):
     await make.plan(alice, "Pro")
     client = make.client(await make.key(alice))
-    for face in (face for face in FACES if face.operation.feature):
+    for face in (face for face in KEY_FACES if face.operation.feature):
         outcome = await face.call(client, await example(face, make, alice))
         assert (outcome.status, outcome.reason) == (402, "FEATURE_NOT_IN_PLAN"), face.label
         assert outcome.body["error"]["details"]["plansWithFeature"] == ["Pro Max", "Ultimate"]

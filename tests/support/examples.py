@@ -27,6 +27,27 @@ async def _version_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(answer.json()["data"][0]["id"])
 
 
+async def _workspace_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    answer = await (await make.browser(user)).post("/v1/workspaces", json={"name": f"Of {user.email}"})
+    return str(answer.json()["data"]["id"])
+
+
+async def _member_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    return str((await make.member(UUID(known["workspaceId"]), "member")).id)
+
+
+async def _invite_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    path = f"/v1/workspaces/{known['workspaceId']}/invites"
+    answer = await (await make.browser(user)).post(path, json={"email": "guest@example.test"})
+    return str(answer.json()["data"]["id"])
+
+
+async def _key_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    sent = {"name": f"Key of {user.email}", "scopes": ["documents.read"]}
+    answer = await (await make.browser(user)).post("/v1/keys", json=sent)
+    return str(answer.json()["data"]["id"])
+
+
 async def _prefixed_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return f"document_{await _document_id(make, user, known)}"
 
@@ -37,6 +58,10 @@ async def _no_such(make: Make, user: User, known: dict[str, Any]) -> str:
 
 IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     "documentId": _document_id,
+    "workspaceId": _workspace_id,
+    "userId": _member_id,
+    "inviteId": _invite_id,
+    "keyId": _key_id,
     "versionId": _version_id,
     "id": _prefixed_id,
     "collectionId": _no_such,  # nothing makes collections yet
@@ -45,6 +70,7 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
 
 VALUES: dict[tuple[str, str], Any] = {
     ("documents.update", "expectedRevision"): 1,
+    ("invites.create", "email"): "guest@example.test",
     ("documents.restore", "expectedRevision"): 1,
 }
 """Values that neither the type nor the name gives, by operation and argument."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from app.edge.rest.router import Rest
     from app.gate.operation import Operation
     from app.kit.schema import Model
+    from tests.support.factories import Make, User
 
 Args = dict[str, Any]
 GARBAGE = b'{"title": '
@@ -147,6 +148,15 @@ def tool_faces() -> list[ToolFace]:
 
 
 FACES: list[Face] = [*rest_faces(), *tool_faces()]
+KEY_FACES = [face for face in FACES if not face.operation.credentials]
+"""What any credential may call."""
+PERSON_FACES = [face for face in FACES if face.operation.credentials]
+"""What only a signed-in person may call."""
+
+
+async def caller(face: Face, user: User, make: Make) -> httpx2.AsyncClient:
+    """Give the client with which a user may call a face: a key's, or a browser's where only persons may."""
+    return await make.browser(user) if face.operation.credentials else user.client
 
 
 def label(face: Face) -> str:

@@ -13,9 +13,9 @@ import httpx2
 from app.features.accounts import service as accounts
 from app.gate.policy import Scope
 from app.kit.ids import new_id
-from app.kit.secrets import new_api_key
+from app.kit.secrets import Token, new_api_key
 from app.store.postgres import Database
-from tests.support.service import client_of
+from tests.support.service import BASE_URL, client_of
 
 ALL_SCOPES = tuple(scope.value for scope in Scope)
 
@@ -25,6 +25,11 @@ VALUES ($1, $2, $3, $4, $5, 'test', $6, $7)
 """
 _REVOKE_KEY = "UPDATE credentials SET revoked_at = clock_timestamp() WHERE public_id = $1"
 _INSERT_MEMBER = "INSERT INTO memberships (workspace_id, user_id, role) VALUES ($1, $2, $3)"
+_INSERT_SESSION = """
+INSERT INTO browser_sessions (id, token_hash, user_id, workspace_id, created_at, last_seen_at, expires_at, revoked_at)
+SELECT $1, $2, $3, $4, now() - $5::text::interval, now() - $6::text::interval,
+       now() - $5::text::interval + interval '90 days', CASE WHEN $7 THEN now() END
+"""
 _SET_PLAN = """
 INSERT INTO subscriptions (workspace_id, plan, trial_ends_at) VALUES ($1, $2, $3)
 ON CONFLICT (workspace_id) DO UPDATE SET plan = excluded.plan, trial_ends_at = excluded.trial_ends_at
@@ -72,6 +77,20 @@ class Make:
     async def expired_key(self, user: User) -> str:
         """Make a key whose time is over."""
         return await self.key(user, expires_at=datetime.now(UTC) - timedelta(seconds=1))
+
+    async def session(self, user: User, *, age: str = "0 s", idle: str = "0 s", revoked: bool = False) -> str:
+        """Open a browser session of a user in the user's workspace; returns the cookie's text."""
+        token = Token.new()
+        values = (new_id(), token.digest(), user.id, user.workspace_id, age, idle, revoked)
+        await self._database.system_rows(_INSERT_SESSION, *values)
+        return token.text
+
+    async def browser(self, user: User | None = None, cookie: str | None = None) -> httpx2.AsyncClient:
+        """Make a client as a page of ours: with a session's cookie, and what browsers say of where they are."""
+        if user is not None and cookie is None:
+            cookie = await self.session(user)
+        sent = {"cookie": f"session={cookie}"} if cookie else {}
+        return self.client(**sent, **{"sec-fetch-site": "same-origin", "origin": BASE_URL})
 
     async def revoke(self, key: str) -> None:
         """Revoke a key."""

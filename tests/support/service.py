@@ -37,7 +37,11 @@ def worker_number() -> int:
 def settings_for(servers: Servers, database: str) -> Settings:
     """Fill in every address for one database of the run's server; nothing comes from the environment."""
     defaults = Settings.model_construct(
-        data_dir=Settings.model_fields["data_dir"].default, pool_size=4, public_url=BASE_URL
+        data_dir=Settings.model_fields["data_dir"].default,
+        pool_size=4,
+        public_url=BASE_URL,
+        insecure_http=True,
+        trusted_proxies=["127.0.0.1"],  # each visitor of the tests has an address of its own
     )
     redis_url = servers.redis_url.rpartition("/")[0] + f"/{worker_number() % _REDIS_DATABASES}"
     return wiring.with_addresses(defaults, servers.superuser_url(database), redis_url, SECRET)

@@ -77,7 +77,12 @@ class Guard:
 
     async def _identify(self, scope: Scope) -> Principal | AppError | None:
         """Resolve the credential; an error is kept until the message's id is known, None means anonymous."""
-        credential = Credential(header(scope, b"authorization"), header(scope, b"x-agent-id"), resource=self._resource)
+        credential = Credential(
+            header(scope, b"authorization"),
+            header(scope, b"x-agent-id"),
+            resource=self._resource,
+            client=header(scope, b"user-agent"),
+        )
         scope[CREDENTIAL] = credential
         if credential.authorization is None:
             return None

@@ -30,6 +30,12 @@ _SECURITY = {
         "description": "`API-Key gm_<publicId>_<secret>`",
     },
     "bearer": {"type": "http", "scheme": "bearer", "description": "OAuth 2 access token"},
+    "browserSession": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "__Host-session",
+        "description": "A person's sign-in, on requests of the service's own pages",
+    },
 }
 
 
@@ -45,13 +51,18 @@ def document(settings: Settings, routes: Sequence[OperationRoute], *, core_only:
         servers=[{"url": settings.url}],
     )
     components = described.setdefault("components", {})
-    components["securitySchemes"] = _SECURITY
+    used = {name for path in described["paths"].values() for item in path.values() for name in _schemes(item)}
+    components["securitySchemes"] = {name: scheme for name, scheme in _SECURITY.items() if name in used}
     for name in ("HTTPValidationError", "ValidationError"):
         components.get("schemas", {}).pop(name, None)
     for path in described["paths"].values():
         for operation in path.values():
             _answer_errors_once(operation)
     return described
+
+
+def _schemes(operation: dict[str, Any]) -> list[str]:
+    return [name for alternative in operation.get("security", ()) for name in alternative]
 
 
 def _order(route: OperationRoute) -> tuple[str, str]:

@@ -14,14 +14,17 @@ from starlette.routing import Match
 from app.edge import errors
 from app.edge.asgi import ClientGone, Headers, header, send_bytes
 from app.edge.rest.binding import BODY_METHODS, Binding
+from app.edge.web.web import SESSION_COOKIE
 from app.gate.gate import Credential, Gate, parse_args
-from app.kit.errors import AppError, InvalidRequest
+from app.gate.principal import CredentialKind
+from app.kit.errors import AppError, CrossSite, InvalidRequest
 from app.kit.revision import matches_any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from app.edge.asgi import Receive, Scope, Send
+    from app.edge.web.web import Web
     from app.gate.gate import Admission, Answer
     from app.gate.operation import Operation
 
@@ -92,8 +95,7 @@ class OperationRoute(APIRoute):
         admission: Admission | None = None
         gate: Gate = scope["app"].state.gate
         try:
-            credential = Credential(header(scope, b"authorization"), header(scope, b"x-agent-id"))
-            admission = await gate.admit(self.face.operation, credential)
+            admission = await gate.admit(self.face.operation, _credential(scope, self.face.operation))
             raw = await self.binding.read(scope, receive, self._limit)
             key = _idempotency_key(scope, self.face)
             args = parse_args(self.face.operation.args, raw)
@@ -160,6 +162,22 @@ class OperationsFirst:
         await self._rest(scope, receive, send)
 
 
+def _credential(scope: Scope, operation: Operation[Any, Any]) -> Credential:
+    """Find the credential; a cookie counts only where an operation is for signed-in people, from our own pages.
+
+    Raises:
+        CrossSite: a write with a cookie that another site's page sent.
+    """
+    authorization = header(scope, b"authorization")
+    session = None
+    if authorization is None and CredentialKind.SESSION in operation.credentials:
+        web: Web = scope["app"].state.web
+        session = web.cookie(scope, SESSION_COOKIE)
+        if session and operation.kind == "command" and not web.is_own_origin(scope):
+            raise CrossSite
+    return Credential(authorization, header(scope, b"x-agent-id"), session, client=header(scope, b"user-agent"))
+
+
 def _shape(method: str, path: str) -> tuple[str, int, str]:
     parts = path.split("/", 3)
     return method, path.count("/"), parts[2] if len(parts) > 2 else ""  # noqa: PLR2004  "", "v1", word
@@ -209,8 +227,14 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
 
 def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
     scopes = [scope.value for scope in operation.scopes]
+    accepted = {
+        CredentialKind.API_KEY: {"apiKey": []},
+        CredentialKind.OAUTH: {"bearer": scopes[:1]},
+        CredentialKind.SESSION: {"browserSession": []},
+    }
+    kinds = operation.credentials or {CredentialKind.API_KEY, CredentialKind.OAUTH}
     extra: dict[str, Any] = {
-        "security": [{"apiKey": []}, {"bearer": scopes[:1]}],
+        "security": [accepted[kind] for kind in CredentialKind if kind in kinds],
         "x-scopes": scopes,
         "x-rate-family": operation.rate.value,
     }

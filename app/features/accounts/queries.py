@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.kit.ids import new_id
+
 if TYPE_CHECKING:
     from uuid import UUID
 
@@ -44,6 +46,24 @@ SELECT u.id AS user_id, w.id AS workspace_id
 async def get_me(tx: Tx, user_id: UUID) -> asyncpg.Record | None:
     """Read a user with the workspace of the transaction."""
     return await tx.fetchrow(_ME, tx.workspace_id, user_id)
+
+
+_INSERT_AUDIT = """
+INSERT INTO account_audit (id, user_id, workspace_id, action, subject, address) VALUES ($1, $2, $3, $4, $5, $6)
+"""
+
+
+async def insert_audit(
+    tx: Tx, action: str, user_id: UUID | None, workspace_id: UUID | None, subject: str | None, address: str | None
+) -> None:
+    """Add a line to the trail of accounts."""
+    await tx.execute(_INSERT_AUDIT, new_id(), user_id, workspace_id, action, subject, address)
+
+
+async def insert_person(tx: Tx, user_id: UUID, email: str, name: str) -> bool:
+    """Insert a user whose personal workspace is the transaction's; False when the address is taken."""
+    values = (user_id, email, name, tx.workspace_id, f"{name}'s workspace")
+    return await tx.fetchrow(_INSERT_USER, *values) is not None
 
 
 async def insert_user(

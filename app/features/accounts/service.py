@@ -20,8 +20,32 @@ if TYPE_CHECKING:
     from app.gate.policy import Plans, Scope
     from app.gate.principal import CredentialKind
     from app.store.postgres import Database
+    from app.store.tx import Tx
 
 _ADDRESS = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,255}")
+
+
+def is_address(email: str) -> bool:
+    """Tell whether a text can be an e-mail address."""
+    return _ADDRESS.fullmatch(email) is not None
+
+
+async def audit(
+    tx: Tx,
+    action: str,
+    *,
+    user_id: UUID | None = None,
+    workspace_id: UUID | None = None,
+    subject: str | None = None,
+    address: str | None = None,
+) -> None:
+    """Write what happened to an account, a key or a member, in the transaction that did it."""
+    await queries.insert_audit(tx, action, user_id, workspace_id, subject, address)
+
+
+async def insert_person(tx: Tx, user_id: UUID, email: str, name: str) -> bool:
+    """Make a user whose personal workspace is the transaction's; False when the address is taken."""
+    return await queries.insert_person(tx, user_id, email, name)
 
 
 async def create_user(database: Database, email: str) -> dict[str, Any]:
@@ -30,7 +54,7 @@ async def create_user(database: Database, email: str) -> dict[str, Any]:
     Raises:
         InvalidRequest: the text is no e-mail address.
     """
-    if not _ADDRESS.fullmatch(email):
+    if not is_address(email):
         msg = f"{email!r} is not an e-mail address."
         raise InvalidRequest(msg)
     row = await queries.insert_user(database, new_id(), email, email.partition("@")[0], new_id())
@@ -47,7 +71,14 @@ class Principals:
     plans: Plans
     default_plan: str
 
-    def build(self, row: asyncpg.Record, kind: CredentialKind, grant_id: UUID, scopes: frozenset[Scope]) -> Principal:
+    def build(
+        self,
+        row: asyncpg.Record,
+        kind: CredentialKind,
+        grant_id: UUID,
+        scopes: frozenset[Scope],
+        credential_id: UUID | None = None,
+    ) -> Principal:
         """Make the principal: scopes widened by implication and cut to the member's role."""
         role = Role(row["role"])
         name = self._plan_name(row)
@@ -61,6 +92,7 @@ class Principals:
             scopes=implied(scopes) & role.scopes,
             plan=self.plans.plans.get(name) if name else None,
             plan_unavailable=name is not None and name not in self.plans.plans,
+            credential_id=credential_id,
         )
 
     def _plan_name(self, row: asyncpg.Record) -> str | None:

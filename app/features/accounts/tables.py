@@ -8,8 +8,6 @@ from sqlalchemy import (
     DateTime,
     ForeignKey,
     Index,
-    Integer,
-    LargeBinary,
     Table,
     Text,
     Uuid,
@@ -68,57 +66,6 @@ subscriptions = Table(
     _made_at("updated_at"),
 )
 
-browser_sessions = Table(
-    "browser_sessions",
-    metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("token_hash", LargeBinary, nullable=False, unique=True),
-    Column("user_id", Uuid, ForeignKey("users.id"), nullable=False),
-    Column("workspace_id", Uuid, ForeignKey("workspaces.id"), nullable=False),
-    Column("address", Text),
-    Column("user_agent", Text),
-    _made_at(),
-    _made_at("last_seen_at"),
-    Column("expires_at", DateTime(timezone=True), nullable=False),
-    Column("revoked_at", DateTime(timezone=True)),
-    Index(None, "user_id"),
-)
-
-one_time_links = Table(
-    "one_time_links",
-    metadata,
-    Column("token_hash", LargeBinary, primary_key=True),
-    Column("id", Uuid, nullable=False, unique=True, server_default=func.gen_random_uuid()),
-    Column(
-        "purpose",
-        Text,
-        CheckConstraint("purpose IN ('sign_in', 'password_reset', 'invite')", name="purpose"),
-        nullable=False,
-    ),
-    Column("user_id", Uuid, ForeignKey("users.id")),
-    Column("email", Text),
-    Column("workspace_id", Uuid, ForeignKey("workspaces.id")),
-    Column("role", Text, CheckConstraint("role IN ('owner', 'member', 'viewer')", name="role")),
-    Column("created_by", Uuid, ForeignKey("users.id")),
-    _made_at(),
-    Column("expires_at", DateTime(timezone=True), nullable=False),
-    Column("used_at", DateTime(timezone=True)),
-    Index(None, "workspace_id"),
-)
-
-mail_outbox = Table(
-    "mail_outbox",
-    metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("recipient", Text, nullable=False),
-    Column("subject", Text, nullable=False),
-    Column("body", Text, nullable=False),
-    _made_at(),
-    Column("sent_at", DateTime(timezone=True)),
-    Column("attempts", Integer, nullable=False, server_default="0"),
-    Column("error", Text),
-)
-
 account_audit = Table(
     "account_audit",
     metadata,
@@ -132,13 +79,4 @@ account_audit = Table(
     Index(None, "user_id", "created_at"),
 )
 
-TABLES = [
-    users,
-    workspaces,
-    memberships,
-    subscriptions,
-    browser_sessions,
-    one_time_links,
-    mail_outbox,
-    account_audit,
-]
+TABLES = [users, workspaces, memberships, subscriptions, account_audit]

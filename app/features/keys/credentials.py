@@ -31,4 +31,4 @@ class ApiKeys:
         if row is None or not key.matches(row["secret_hash"]):
             return None
         scopes = frozenset(Scope(scope) for scope in row["scopes"])
-        return self._principals.build(row, CredentialKind.API_KEY, row["grant_id"], scopes)
+        return self._principals.build(row, CredentialKind.API_KEY, row["grant_id"], scopes, row["credential_id"])

@@ -13,8 +13,14 @@ from app.kit.secrets import new_api_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from app.store.postgres import Database
+
+
+async def mark_used(database: Database, used: dict[UUID, str | None]) -> None:
+    """Write that keys were used just now, and by which clients."""
+    await queries.mark_used(database, used)
 
 
 async def create_key(

@@ -22,6 +22,7 @@ credentials = Table(
     Column("last_used_at", DateTime(timezone=True)),
     Column("id", Uuid, nullable=False, unique=True, server_default=func.gen_random_uuid()),
     Column("last_used_by", Text),
+    Column("replaced_at", DateTime(timezone=True)),
     Index(None, "workspace_id", "user_id"),
 )
 

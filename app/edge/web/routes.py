@@ -1,0 +1,79 @@
+"""Turns pages into routes: where they may be served, how often, and what an error looks like to a person."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route
+
+from app.edge import errors
+from app.edge.asgi import ClientGone
+from app.edge.web.page import RATES, gate_of, render, sign_in_first, web_of
+from app.edge.web.static import ROUTE
+from app.kit.errors import AppError, RateLimited, Unauthenticated
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from app.edge.web.page import Page
+
+log = logging.getLogger(__name__)
+_SAFE = ("GET", "HEAD")
+_HTTPS_NEEDED = (
+    "Signing in over plain http is possible on this machine only. Set PUBLIC_URL to the https address of this service; "
+    "on a network that you trust, INSECURE_HTTP=1 allows it without."
+)
+
+
+def page_routes(pages: Iterable[Page]) -> list[Route]:
+    """Serve pages, and the files that they refer to."""
+    return [Route(page.path, _guarded(page), methods=list(page.methods)) for page in pages] + [ROUTE]
+
+
+def _guarded(page: Page) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        web = web_of(request)
+        if not web.serves(request.scope):
+            return render(request, "error.html", 403, title="Not over plain http", message=_HTTPS_NEEDED)
+        try:
+            await _spend(request, page)
+            return await page.endpoint(request)
+        except Unauthenticated:
+            return sign_in_first(request)
+        except AppError as error:
+            return _refused(request, error)
+        except ClientGone:
+            raise
+        except Exception:
+            request_id = request.scope["request_id"]
+            log.exception("unexpected error", extra={"request_id": request_id})
+            return _refused(request, errors.internal(request_id))
+
+    return answer
+
+
+async def _spend(request: Request, page: Page) -> None:
+    """Count the call by the visitor's address.
+
+    Raises:
+        RateLimited: it is one too many.
+    """
+    subject = web_of(request).addresses.subject(request.scope)
+    families = {page.rate} if request.method in _SAFE else {page.rate, "form"} - {"page"}
+    for family in sorted(families):
+        limit = RATES[family]
+        if limit is not None:
+            await gate_of(request).limit(f"address:{subject}", f"web-{family}", limit)
+
+
+def _refused(request: Request, error: AppError) -> Response:
+    status = errors.status_of(error)
+    title = "One moment" if isinstance(error, RateLimited) else "That did not work"
+    response = render(request, "error.html", status, title=title, message=error.message)
+    if error.retry_after is not None:
+        response.headers["retry-after"] = str(error.retry_after)
+    return response

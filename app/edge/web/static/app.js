@@ -1,0 +1,21 @@
+// Comfort only: every page works without it.
+"use strict";
+for (const button of document.querySelectorAll("[data-copy]")) {
+  if (!navigator.clipboard) continue;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const field = document.getElementById(button.dataset.copy);
+    await navigator.clipboard.writeText(field.value);
+    const said = button.closest(".secret").querySelector("[data-copied]");
+    said.hidden = false;
+  });
+}
+for (const form of document.querySelectorAll("form[data-confirm]")) {
+  form.addEventListener("submit", (event) => {
+    if (!window.confirm(form.dataset.confirm)) event.preventDefault();
+  });
+}
+for (const time of document.querySelectorAll("time[datetime]")) {
+  const value = new Date(time.dateTime);
+  if (!Number.isNaN(value.getTime())) time.title = value.toLocaleString();
+}

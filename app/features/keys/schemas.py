@@ -1,0 +1,83 @@
+"""Arguments and results of the operations on API keys."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, StringConstraints
+
+from app.gate.policy import Scope
+from app.kit.ids import Id
+from app.kit.schema import Model, as_list
+
+MAX_OVERLAP_SECONDS = 24 * 3600
+DEFAULT_OVERLAP_SECONDS = 3600
+
+KeyId = Annotated[Id, Field(description="The key's id.")]
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")
+]
+
+
+def _ordered(scopes: list[Scope]) -> list[Scope]:
+    return sorted(set(scopes))
+
+
+Scopes = Annotated[list[Scope], BeforeValidator(as_list), AfterValidator(_ordered), Field(min_length=1, max_length=20)]
+
+
+class ListKeys(Model):
+    """No arguments: the caller's own keys of the current workspace."""
+
+
+class CreateKey(Model):
+    """A new key."""
+
+    name: Annotated[Name, Field(description="What the key is for.")]
+    scopes: Annotated[Scopes, Field(description="What the key may do; write implies read.")]
+    expires_at: Annotated[
+        AwareDatetime | None, Field(default=None, description="When it ends by itself; without one, never.")
+    ]
+
+
+class RotateKey(Model):
+    """Which key gets a new secret, and how long the old one still works."""
+
+    key_id: KeyId
+    overlap_seconds: Annotated[
+        int,
+        Field(
+            default=DEFAULT_OVERLAP_SECONDS,
+            ge=0,
+            le=MAX_OVERLAP_SECONDS,
+            description="How long the old secret keeps working; at most a day.",
+        ),
+    ]
+
+
+class RevokeKey(Model):
+    """Which key to end."""
+
+    key_id: KeyId
+
+
+class Key(Model):
+    """An API key without its secret."""
+
+    id: UUID
+    name: str
+    public_id: Annotated[str, Field(description="The part of the key's text by which it can be recognised.")]
+    scopes: list[str]
+    created_at: datetime
+    expires_at: datetime | None
+    replaced_at: Annotated[datetime | None, Field(description="When it was rotated; it ends at `expiresAt`.")]
+    last_used_at: Annotated[datetime | None, Field(description="Known to about ten seconds.")]
+    last_used_by: Annotated[str | None, Field(description="What the program that used it calls itself.")]
+
+
+class CreatedKey(Key):
+    """A fresh key with its text, which is shown this once."""
+
+    key: str

@@ -1,0 +1,1 @@
+"""Mail to people: a row in the transaction that causes it, sent by the worker."""

@@ -1,0 +1,1 @@
+"""How people sign in: passwords, browser sessions, one-time links."""

@@ -1,0 +1,1 @@
+"""Workspaces of a user, their members, and invites."""

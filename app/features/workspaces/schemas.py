@@ -1,0 +1,146 @@
+"""Arguments and results of the operations on workspaces, members and invites."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from app.gate.policy import Role
+from app.kit.ids import Id
+from app.kit.schema import Model
+
+WorkspaceId = Annotated[Id, Field(description="The workspace's id.")]
+UserId = Annotated[Id, Field(description="The member's user id.")]
+Name = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")
+]
+Email = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=320, pattern=r"^[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,255}$"),
+]
+DEFAULT_DAYS = 7
+
+
+class ListWorkspaces(Model):
+    """No arguments: the caller's own."""
+
+
+class Workspace(Model):
+    """A workspace that the caller is a member of."""
+
+    id: UUID
+    name: str
+    kind: Annotated[str, Field(description="`personal` or `shared`.")]
+    role: Annotated[str, Field(description="The caller's role: `owner`, `member` or `viewer`.")]
+    current: Annotated[bool, Field(description="Whether the credential works in it.")]
+    created_at: datetime
+
+
+class CreateWorkspace(Model):
+    """A new shared workspace."""
+
+    name: Annotated[Name, Field(description="A name that its members will recognise.")]
+
+
+class RenameWorkspace(Model):
+    """Which workspace, and its new name."""
+
+    workspace_id: WorkspaceId
+    name: Annotated[Name, Field(description="The new name.")]
+
+
+class SwitchWorkspace(Model):
+    """Which workspace the browser works in from now on."""
+
+    workspace_id: WorkspaceId
+
+
+class Switched(Model):
+    """The workspace that is current now."""
+
+    id: UUID
+
+
+class ListMembers(Model):
+    """Whose members."""
+
+    workspace_id: WorkspaceId
+
+
+class Member(Model):
+    """A user in a workspace."""
+
+    user_id: UUID
+    name: str
+    email: str
+    role: str
+    joined_at: datetime
+
+
+class ChangeMember(Model):
+    """Which member gets which role."""
+
+    workspace_id: WorkspaceId
+    user_id: UserId
+    role: Role
+
+
+class RemoveMember(Model):
+    """Which member leaves."""
+
+    workspace_id: WorkspaceId
+    user_id: UserId
+
+
+class ListInvites(Model):
+    """Whose invites."""
+
+    workspace_id: WorkspaceId
+
+
+class CreateInvite(Model):
+    """Who is invited, as what."""
+
+    workspace_id: WorkspaceId
+    email: Annotated[Email, Field(description="The address that may accept.")]
+    role: Annotated[Role, Field(default=Role.MEMBER, description="The role that it gives.")]
+    days: Annotated[int, Field(default=DEFAULT_DAYS, ge=1, le=30, description="For how many days it is open.")]
+
+
+class Invite(Model):
+    """An open invite."""
+
+    id: UUID
+    email: str
+    role: str
+    created_at: datetime
+    expires_at: datetime
+
+
+class CreatedInvite(Invite):
+    """A fresh invite with its link, which is shown this once and sent by mail."""
+
+    link: str
+
+
+class CancelInvite(Model):
+    """Which invite to take back."""
+
+    workspace_id: WorkspaceId
+    invite_id: Annotated[Id, Field(description="The invite's id.")]
+
+
+class AcceptInvite(Model):
+    """The secret of an invite's link."""
+
+    token: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Accepted(Model):
+    """The workspace that the caller is a member of now."""
+
+    workspace_id: UUID
+    role: str
