@@ -37,6 +37,7 @@ REQUIREMENTS |= {
     "DOC-14-404": "restoring an unknown version is 404, a malformed id is 400",
     "ME-35": "GET /v1/user/me answers id, name, email, externalId, authMethod, permissions, plan, usage",
     "ME-35-PLAN": "GET /v1/user/me works without a plan",
+    "CAP": "GET /v1/mcp/capabilities tells any credential what the resource of that name tells; not in /openapi.json",
     "ENV-ONE": "a single thing is {data: {…}}",
     "ENV-LIST": "a list is {data: […], pagination: {cursor, hasMore}}",
     "ENV-ERROR": "a refusal is {error: {code, reason, message, details}} with the HTTP status as code",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema_rs
@@ -91,4 +92,4 @@ def test_every_path_parameter_is_described():
     for path, item in described["paths"].items():
         for operation in item.values():
             named = {p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"}
-            assert named == {part[1:-1] for part in path.split("/") if part.startswith("{")}
+            assert named == set(re.findall(r"{(\w+)}", path))

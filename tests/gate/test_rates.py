@@ -156,6 +156,27 @@ async def test_without_redis_limits_hold_in_the_process_and_nothing_fails(settin
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 61
 
 
+@proves("RATE-REDIS")
+async def test_a_frozen_redis_that_still_accepts_connections_holds_nobody_up():
+    accepted = asyncio.Event()
+
+    async def say_nothing(reader, writer):
+        accepted.set()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as frozen:
+        client = redis.connect(f"redis://127.0.0.1:{frozen.sockets[0].getsockname()[1]}/0")
+        limiter, started = Limiter(client), time.monotonic()
+        async with asyncio.timeout(5):
+            states = await asyncio.gather(*[limiter.spend("someone", Rate.API, Limit(7, 60)) for _ in range(20)])
+        assert accepted.is_set()
+        assert sum(state.allowed for state in states) == 7
+        assert time.monotonic() - started < 4 * redis.TIMEOUT_SECONDS
+        await limiter.aclose()
+        await client.aclose()
+
+
 async def test_a_limit_of_nothing_refuses_and_does_not_fail(limiters):
     for limiter in (limiters[0], Limiter(None)):
         state = await limiter.spend(str(new_id()), Rate.API, Limit(0, 60))

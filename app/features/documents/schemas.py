@@ -77,7 +77,8 @@ class Guarded(Model):
         """What the caller expects; None when it expects nothing.
 
         Raises:
-            PreconditionConflict: both forms were sent and name different revisions.
+            PreconditionConflict: both forms were sent and name different revisions. (Tags that can match nothing, weak
+                or foreign ones, name none: they fail as a mismatch.)
         """
         tags = revisions.parse_if_match(self.if_match) if self.if_match is not None else None
         if tags is None or tags.any:
@@ -85,7 +86,7 @@ class Guarded(Model):
                 return None
             return Precondition("body", (self.expected_revision,), ("",))
         pairs = tags.tags
-        if self.expected_revision is not None:
+        if self.expected_revision is not None and pairs:
             pairs = tuple(pair for pair in pairs if pair[0] == self.expected_revision)
             if not pairs:
                 msg = "If-Match and expectedRevision name different revisions; send one of them, or the same in both."
