@@ -168,7 +168,10 @@ class Gate:
         resolver = self._resolvers.get(scheme.lower())
         principal = await _translated(resolver(text.strip(), credential.resource)) if resolver else None
         if principal is None:
-            msg = "The credential is unknown, expired or revoked; create a new one and send it instead."
+            msg = (
+                "The credential is unknown, expired or revoked. "
+                "Check that the header reads `Authorization: API-Key gm_…`; if it does, create a new key."
+            )
             raise Unauthenticated(msg, presented=True)
         agent = _printable(credential.agent)
         if self._marks is not None and principal.credential_id is not None:
