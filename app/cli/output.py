@@ -37,7 +37,9 @@ def say(text: str = "", style: str | None = None) -> None:
 
 def complain(text: str) -> None:
     """Print an error for people on standard error."""
-    Console(stderr=True, emoji=False).print(f"Error: {text}", style="red", soft_wrap=True, markup=False, highlight=False)
+    Console(stderr=True, emoji=False).print(
+        f"Error: {text}", style="red", soft_wrap=True, markup=False, highlight=False
+    )
 
 
 def announce(started: StartedLike) -> None:
