@@ -17,6 +17,7 @@ from app.store.tx import open_tx
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+    from contextlib import AbstractAsyncContextManager
     from uuid import UUID
 
     from app.settings import Settings
