@@ -72,7 +72,7 @@ def _announce_key(url: str, key: str) -> None:
     say("Claude Code:", "bold")
     say(f'claude mcp add --transport http context-repo {url}/mcp --header "Authorization: {header}"')
     say()
-    say("Cursor, VS Code and others:", "bold")
+    say("Cursor and others (VS Code: see README.md):", "bold")
     say(json.dumps(server, indent=2))
     say()
     say("REST:", "bold")

@@ -111,6 +111,22 @@ async def test_headers_tell_limit_remaining_and_reset_on_success_and_refusal(sma
     assert answer.json()["error"]["details"] == {"limit": 4}
 
 
+@proves("ENV-RATE", "ERR-429")
+async def test_a_spent_rate_over_mcp_tells_the_same_in_headers(small):
+    make, _ = small
+    client = (await make.user()).client
+    tool = {"method": "tools/call", "params": {"name": "list_documents", "arguments": {}}}
+    resource = {"method": "resources/read", "params": {"uri": "contextrepo://documents/1"}}
+    for _ in range(4):
+        await client.get("/v1/documents")
+    for message in (tool, resource):
+        sent = {"jsonrpc": "2.0", "id": 1, **message}
+        answer = await client.post("/mcp", json=sent, headers={"accept": "application/json"})
+        assert "RATE_LIMITED" in answer.text
+        assert (answer.headers["x-ratelimit-limit"], answer.headers["x-ratelimit-remaining"]) == ("4", "0")
+        assert answer.headers["retry-after"] == answer.headers["x-ratelimit-reset"]
+
+
 @proves("RATE-USER")
 async def test_all_keys_and_instances_share_the_limit_of_a_user(small, alice, make):
     other = await make.key(alice)

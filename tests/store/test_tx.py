@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from app.kit.ids import new_id
 from app.store import postgres
+from app.store.shares import Shares
 from app.store.tx import open_tx
 from tests.contract.requirements import proves
 from tests.support.factories import Make
@@ -112,7 +113,7 @@ async def test_a_cancelled_transaction_is_all_or_nothing(alice, one, sql):
 async def test_a_hot_read_cancelled_at_any_step_leaves_nothing_behind(alice, make, settings, sql):
     made = await make.document(alice.client)
     pool = await postgres.open_pool(settings.database_read_url, size=1)
-    database = postgres.Database(pool, pool, pool)
+    database = postgres.Database(pool, pool, pool, Shares(1), Shares(1))
     for steps in range(MANY_STEPS):
         await cancel_after(steps, database.hot("SELECT * FROM document_get($1, $2)", alice.workspace_id, made["id"]))
         await assert_clean(pool)
