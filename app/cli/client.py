@@ -13,7 +13,7 @@ import httpx2
 
 from app.cli.roots import fail
 
-TRIES = 6
+TRIES = 4
 TIMEOUT_SECONDS = 60.0
 _WAIT = frozenset({429, 503})
 _USAGE = 2
@@ -38,15 +38,21 @@ class Target:
 
 
 def find_target() -> Target:
-    """Take `CTX_URL` and `CTX_API_KEY`, else what the first start wrote to `DATA_DIR/cli.json`; else exit 2."""
-    url, key = os.environ.get("CTX_URL", ""), os.environ.get("CTX_API_KEY", "")
+    """Take `CTX_URL` and `CTX_API_KEY`, else what the first start wrote to `DATA_DIR/cli.json`; else exit 2.
+
+    The saved key is sent to the saved address only.
+    """
+    url, key = os.environ.get("CTX_URL", "").rstrip("/"), os.environ.get("CTX_API_KEY", "")
     path = Path(os.environ.get("DATA_DIR", ".data")) / "cli.json"
-    if not (url and key) and path.is_file():
+    if not key and path.is_file():
         saved = json.loads(path.read_text(encoding="utf-8"))
-        url, key = url or saved.get("url", ""), key or saved.get("apiKey", "")
+        if url in {"", saved["url"].rstrip("/")}:
+            url, key = saved["url"].rstrip("/"), saved["apiKey"]
     if not url or not key:
         fail(f"set CTX_URL and CTX_API_KEY, or run where {path} is (`ctx up` writes it)", _USAGE)
-    return Target(url.rstrip("/"), key)
+    if not url.startswith(("http://", "https://")):
+        fail(f"CTX_URL is {url}; it must begin with http:// or https://", _USAGE)
+    return Target(url, key)
 
 
 class Client:

@@ -28,6 +28,9 @@ def register(app: typer.Typer) -> None:
 def import_paths(
     paths: Annotated[list[Path], typer.Argument(exists=True, help="Markdown and text files, or folders of them.")],
     tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag for every document; may be repeated.")] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Take the file also where somebody edited the document meanwhile.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import files as documents. Running it again sends only what changed."""
@@ -39,7 +42,7 @@ def import_paths(
         with _progress(hidden=as_json) as progress:
             task = progress.add_task("Importing", total=len(files))
             for path in files:
-                outcomes.append(import_file(client, memory, path, tag or []))
+                outcomes.append(import_file(client, memory, path, tag or [], overwrite=overwrite))
                 progress.advance(task)
     except RefusedError as error:
         fail(f"{error.reason}: {error.message} {len(outcomes)} of {len(files)} files were done; run it again.", 1)

@@ -1,7 +1,7 @@
-"""Imports files as documents; a second run sends only what changed.
+"""Imports files as documents; a second run writes only what changed.
 
-What was imported is remembered beside the user's other state, per service and key. A run that was cut off repeats a
-request with the same idempotency key, so that no file becomes two documents.
+Which file became which document is remembered beside the user's other state, per service and key. A run that was cut
+off repeats a request with the same idempotency key, so that no file becomes two documents.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".txt", ".text", ".rst", ".adoc"})
 MAX_TITLE = 500
 _NOT_FOUND = 404
-_CONFLICT = 409
 _HOPELESS = frozenset({0, 401, 403})
 """No answer, or not with this key: every other file would fare the same."""
 
@@ -34,7 +33,6 @@ class Imported:
     path: str
     document_id: str
     revision: int
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +59,9 @@ class Memory:
 
     def _take(self, line: str) -> None:
         try:
-            entry = Imported(**json.loads(line))
-        except (ValueError, TypeError):
+            saved = json.loads(line)
+            entry = Imported(saved["path"], saved["document_id"], saved["revision"])
+        except (ValueError, TypeError, KeyError):
             return  # a line that a crash cut off
         self._known[entry.path] = entry
 
@@ -92,8 +91,8 @@ def _wanted(path: Path, root: Path) -> bool:
     return visible and path.suffix.lower() in SUFFIXES and path.is_file()
 
 
-def import_file(client: Client, memory: Memory, path: Path, tags: list[str]) -> Outcome:
-    """Create or update the document of a file.
+def import_file(client: Client, memory: Memory, path: Path, tags: list[str], *, overwrite: bool = False) -> Outcome:
+    """Bring the document of a file to what the file says; `overwrite` also over what somebody else wrote meanwhile.
 
     Raises:
         RefusedError: for a reason that has nothing to do with the file.
@@ -105,42 +104,58 @@ def import_file(client: Client, memory: Memory, path: Path, tags: list[str]) -> 
         return Outcome(str(path), "failed", message=f"cannot be read as UTF-8 text: {error}")
     if not text.strip():
         return Outcome(str(path), "failed", message="is empty")
-    digest = hashlib.sha256("\0".join([text, *tags]).encode()).hexdigest()
-    known = memory.get(absolute)
-    if known is not None and known.digest == digest:
-        return Outcome(str(path), "unchanged", known.document_id)
     body = {"title": title_of(path, text), "content": text, "tags": tags}
     try:
-        return _send(client, memory, absolute, body, digest, known)
+        known = memory.get(absolute)
+        current = _current(client, known) if known else None
+        if known is None or current is None:
+            return _create(client, memory, absolute, body, known)
+        return _change(client, memory, known, current, body, overwrite=overwrite)
     except RefusedError as error:
         if error.status in _HOPELESS:
             raise
         return Outcome(str(path), "failed", message=f"{error.reason}: {error.message}")
 
 
-def _send(
-    client: Client, memory: Memory, path: Path, body: dict[str, Any], digest: str, known: Imported | None
+def _current(client: Client, known: Imported) -> dict[str, Any] | None:
+    """Read the document that a file became; None when it was deleted."""
+    try:
+        document: dict[str, Any] = client.get(f"/v1/documents/{known.document_id}")["data"]
+    except RefusedError as error:
+        if error.status == _NOT_FOUND:
+            return None
+        raise
+    return document
+
+
+def _create(client: Client, memory: Memory, path: Path, body: dict[str, Any], known: Imported | None) -> Outcome:
+    # The key names what the file was before, so that a file whose document was deleted becomes a new one.
+    key = _key(path, body, known.document_id if known else "")
+    data = client.send("POST", "/v1/documents", body, key)["data"]
+    memory.put(Imported(str(path), data["id"], data["revision"]))
+    return Outcome(str(path), "created", data["id"])
+
+
+def _change(
+    client: Client, memory: Memory, known: Imported, current: dict[str, Any], body: dict[str, Any], *, overwrite: bool
 ) -> Outcome:
-    basis = f"{known.document_id}\0{known.revision}" if known else ""
-    key = hashlib.sha256(f"import\0{path}\0{digest}\0{basis}".encode()).hexdigest()
-    result = "created"
-    if known is not None:
-        try:
-            change = {**body, "expectedRevision": known.revision, "changeLog": "import"}
-            answer = client.send("PATCH", f"/v1/documents/{known.document_id}", change, key)
-            result = "updated"
-        except RefusedError as error:
-            if error.status == _CONFLICT:
-                message = f"the document {known.document_id} was edited since it was imported; merge by hand"
-                return Outcome(str(path), "failed", known.document_id, message)
-            if error.status != _NOT_FOUND:
-                raise
-            answer = client.send("POST", "/v1/documents", body, f"{key}-again")
-    else:
-        answer = client.send("POST", "/v1/documents", body, key)
-    data = answer["data"]
-    memory.put(Imported(str(path), data["id"], data["revision"], digest))
-    return Outcome(str(path), result, data["id"])
+    revision = current["revision"]
+    if all(current[name] == value for name, value in body.items()):
+        if revision != known.revision:
+            memory.put(Imported(known.path, known.document_id, revision))
+        return Outcome(known.path, "unchanged", known.document_id)
+    if revision != known.revision and not overwrite:
+        message = f"the document {known.document_id} was edited since it was imported; merge by hand, then --overwrite"
+        return Outcome(known.path, "failed", known.document_id, message)
+    change = {**body, "expectedRevision": revision, "changeLog": "import"}
+    key = _key(Path(known.path), body, f"{known.document_id}\0{revision}")
+    data = client.send("PATCH", f"/v1/documents/{known.document_id}", change, key)["data"]
+    memory.put(Imported(known.path, known.document_id, data["revision"]))
+    return Outcome(known.path, "updated", known.document_id)
+
+
+def _key(path: Path, body: dict[str, Any], basis: str) -> str:
+    return hashlib.sha256(f"import\0{path}\0{json.dumps(body)}\0{basis}".encode()).hexdigest()
 
 
 def title_of(path: Path, text: str) -> str:

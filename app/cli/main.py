@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from app import version
 from app.cli.admin_commands import admin
 from app.cli.output import announce, say
 from app.cli.roots import guarded, read_settings, root
@@ -19,8 +20,18 @@ app.add_typer(admin, name="admin")
 Workers = Annotated[int, typer.Option("--workers", min=1, max=64, help="Number of API processes.")]
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        say(version())
+        raise typer.Exit
+
+
 @app.callback()
-def ctx() -> None:
+def ctx(
+    _: Annotated[bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")] = (
+        False
+    ),
+) -> None:
     """Context Repo: a versioned context repository for AI agents, over MCP and REST."""
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Protocol
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read while onnxruntime is imported; nothing leaves the machine
 
 import numpy as np
 from numpy.typing import NDArray
