@@ -39,7 +39,7 @@ def run_api(settings: Settings) -> None:
 
     config = uvicorn.Config(
         load("app.main:create_app")(settings),
-        http="httptools",
+        http=load("app.edge.protocol:BoundedProtocol"),
         loop="uvloop",
         ws="none",
         lifespan="on",

@@ -327,7 +327,7 @@ _AWAY = (
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.DiskFullError,
-    ConnectionError,
+    OSError,  # also: a name that does not resolve, several addresses that all fail, no descriptor left
     asyncio.TimeoutError,
 )
 

@@ -98,6 +98,8 @@ class Line:
             return await reply
         finally:
             timer.cancel()
+            if not reply.cancel() and not reply.cancelled():
+                reply.exception()  # it is the caller's already, or lost with the command that could not be sent
 
     async def _open(self) -> _Wire:
         async with self._opening:

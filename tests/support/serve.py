@@ -18,7 +18,7 @@ def main() -> None:
     watch_parent()
     config = uvicorn.Config(
         load(sys.argv[1])(Settings()),
-        http="httptools",
+        http=load("app.edge.protocol:BoundedProtocol"),
         loop="uvloop",
         ws="none",
         lifespan="on",

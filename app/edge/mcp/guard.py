@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _ALLOW = (b"allow", b"POST, OPTIONS")
 _JSON = (b"content-type", b"application/json")
+_ANONYMOUS_BYTES = 64 * 1024
+"""Discovery needs a few hundred; a larger body is only read for somebody who is known."""
 _JSON_KINDS = ("application/json", "application/*", "*/*")
 
 
@@ -94,11 +96,12 @@ class Guard:
 
     async def _read(self, scope: Scope, receive: Receive, caller: Principal | AppError | None) -> tuple[bytes, Message]:
         """Read the message; a refused credential outranks whatever is wrong with it."""
+        known = isinstance(caller, Principal)
         try:
-            body = await read_body(scope, receive, self._limit)
+            body = await read_body(scope, receive, self._limit if known else min(self._limit, _ANONYMOUS_BYTES))
             return body, Message.read(body)
         except PayloadTooLarge as error:
-            self._refuse_caller(scope, caller)
+            self._refuse_caller(scope, caller, wanted=True)
             raise Refused.by(error, scope["request_id"], self._metadata_url, INVALID_REQUEST) from error
         except Refused:
             self._refuse_caller(scope, caller)
