@@ -26,7 +26,7 @@ _SECRET_FIELDS = re.compile(
     r'("(?:registration_access_token|client_secret|access_token|refresh_token|client_id|registration_client_uri)"'
     r'\s*:\s*")[^"]*"'
 )
-_SECRET_TEXTS = re.compile(r"gm_[A-Za-z0-9_-]{6,}|(?<=Bearer )[A-Za-z0-9._~+/-]{16,}={0,2}(?!=)")
+_SECRET_TEXTS = re.compile(r"gm_[A-Za-z0-9_-]{6,}|(?<=Bearer )(?!resource_metadata=)[A-Za-z0-9._~+/-]{16,}=*")
 
 
 class Failed(Exception):
@@ -222,7 +222,7 @@ def _unreachable(error: httpx2.HTTPError) -> Failed:
     while cause is not None:
         if isinstance(cause, ssl.SSLError):
             advice = "Check the certificate: its host name, its end date, and that the whole chain is sent."
-            return Failed("TLS failed.", f"{advice} ({getattr(cause, 'verify_message', '') or cause.reason})")
+            return Failed("TLS failed.", f"{advice} ({getattr(cause, 'verify_message', '') or cause})")
         cause = cause.__cause__ or cause.__context__
     advice = "Check the name, the port, and that the service runs and listens there (HOST and PORT)."
     return Failed(f"The connection failed ({type(error).__name__}).", advice)

@@ -296,7 +296,7 @@ async def test_what_cannot_be_reached_says_why():
         def __init__(self, cause):
             self.cause = cause
 
-        async def handle_async_request(self, request):
+        async def handle_async_request(self, _request):
             raise httpx2.ConnectError("no") from self.cause
 
     for cause, word in ((OSError("refused"), "listens there"), (ssl.SSLCertVerificationError("bad"), "certificate")):
