@@ -71,6 +71,15 @@ def _servers(key: str, name: str, server: dict[str, Any], place: str) -> Snippet
     return _json({key: {name: server}}, place)
 
 
+def _in_file(key: str, name: str, server: dict[str, Any], place: str, then: str) -> tuple[Way, Way]:
+    """Make the two ways of a client that reads a JSON file."""
+    keyed = server | {"headers": {"Authorization": _HEADER}}
+    return (
+        Way("oauth", ("Merge the text into the file.", then), (_servers(key, name, server, place),)),
+        Way("api-key", ("Put your key into the text and merge it.",), (_servers(key, name, keyed, place),)),
+    )
+
+
 def _claude_code(url: str, name: str, _product: str) -> ClientGuide:
     mcp = f"{url}/mcp"
     add = ("claude", "mcp", "add", "--transport", "http", name, mcp)
@@ -147,27 +156,9 @@ def _cursor(url: str, name: str, _product: str) -> ClientGuide:
     config = base64.b64encode(json.dumps({"url": mcp}).encode()).decode()
     href = f"cursor://anysphere.cursor-deeplink/mcp/install?name={quote(name)}&config={quote(config, safe='')}"
     place = "~/.cursor/mcp.json, or .cursor/mcp.json of a project"
-    keyed = {"url": mcp, "headers": {"Authorization": _HEADER}}
-    return ClientGuide(
-        "cursor",
-        "Cursor",
-        "/mcp",
-        mcp,
-        (
-            Way(
-                "oauth",
-                ("Use the link, or merge the text into the file.", "Choose the server under Tools & MCP and sign in."),
-                (_servers("mcpServers", name, {"url": mcp}, place),),
-            ),
-            Way(
-                "api-key",
-                ("Put your key into the text and merge it into the file.",),
-                (_servers("mcpServers", name, keyed, place),),
-            ),
-        ),
-        f"As documented at cursor.com/docs/mcp; {_UNTRIED}.",
-        Link("Add to Cursor", href),
-    )
+    ways = _in_file("mcpServers", name, {"url": mcp}, place, "Choose the server under Tools & MCP, and sign in.")
+    source = f"As documented at cursor.com/docs/mcp; {_UNTRIED}."
+    return ClientGuide("cursor", "Cursor", "/mcp", mcp, ways, source, Link("Add to Cursor", href))
 
 
 def _vscode(url: str, name: str, product: str) -> ClientGuide:
@@ -264,51 +255,16 @@ def _gemini(url: str, name: str, _product: str) -> ClientGuide:
 def _zed(url: str, name: str, _product: str) -> ClientGuide:
     mcp = f"{url}/mcp"
     place = "the settings file (command “zed: open settings file”)"
-    keyed = {"url": mcp, "headers": {"Authorization": _HEADER}}
-    return ClientGuide(
-        "zed",
-        "Zed",
-        "/mcp",
-        mcp,
-        (
-            Way(
-                "oauth",
-                ("Merge the text into the settings.", "Sign in when Zed asks."),
-                (_servers("context_servers", name, {"url": mcp}, place),),
-            ),
-            Way(
-                "api-key",
-                ("Put your key into the text and merge it into the settings.",),
-                (_servers("context_servers", name, keyed, place),),
-            ),
-        ),
-        f"As documented at zed.dev/docs/ai/mcp; {_UNTRIED}.",
-    )
+    ways = _in_file("context_servers", name, {"url": mcp}, place, "Sign in when Zed asks.")
+    return ClientGuide("zed", "Zed", "/mcp", mcp, ways, f"As documented at zed.dev/docs/ai/mcp; {_UNTRIED}.")
 
 
 def _windsurf(url: str, name: str, _product: str) -> ClientGuide:
     mcp = f"{url}/mcp"
-    place = "~/.codeium/windsurf/mcp_config.json"
-    keyed = {"serverUrl": mcp, "headers": {"Authorization": _HEADER}}
-    return ClientGuide(
-        "windsurf",
-        "Windsurf",
-        "/mcp",
-        mcp,
-        (
-            Way(
-                "oauth",
-                ("Merge the text into the file.", "Refresh the list of MCP servers in Cascade and sign in."),
-                (_servers("mcpServers", name, {"serverUrl": mcp}, place),),
-            ),
-            Way(
-                "api-key",
-                ("Put your key into the text, merge it into the file, and refresh the list of servers.",),
-                (_servers("mcpServers", name, keyed, place),),
-            ),
-        ),
-        f"As documented at docs.windsurf.com/windsurf/cascade/mcp (read second-hand); {_UNTRIED}.",
-    )
+    then = "Refresh the list of MCP servers in Cascade, and sign in if it asks."
+    ways = _in_file("mcpServers", name, {"serverUrl": mcp}, "~/.codeium/windsurf/mcp_config.json", then)
+    source = f"As documented at docs.windsurf.com/windsurf/cascade/mcp (read second-hand); {_UNTRIED}."
+    return ClientGuide("windsurf", "Windsurf", "/mcp", mcp, ways, source)
 
 
 def _factory(url: str, name: str, _product: str) -> ClientGuide:
