@@ -30,4 +30,6 @@ def configure(level: str) -> None:
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    # Only this program is ever heard in detail: libraries would write a line for each line of a document.
+    logging.basicConfig(level=max(logging.INFO, logging.getLevelNamesMapping()[level]), handlers=[handler], force=True)
+    logging.getLogger("app").setLevel(level)

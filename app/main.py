@@ -34,6 +34,7 @@ from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.passwords import Passwords
 from app.features.signin.service import SignIn
+from app.gate.capabilities import Capabilities
 from app.gate.gate import SESSION, Gate
 from app.gate.limiter import Limiter
 from app.gate.marks import Marks
@@ -89,7 +90,8 @@ def create_app(settings: Settings) -> FastAPI:
     pages = page_routes(features.collect("pages", "PAGES"))
     folders = [templates_folder(), *features.folders("templates")]
     app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders)
-    app.state.mcp = endpoints(settings, surfaces(settings, routes, tools, templates))
+    found, app.state.capabilities = surfaces(settings, routes, tools, templates)
+    app.state.mcp = endpoints(settings, found)
     app.router.routes.extend(
         [*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes), *pages]
     )
@@ -135,6 +137,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Embedder: embedder,
                 Examiner: Examiner(settings.url),
                 Site: Site(settings.url, settings.product_name),
+                Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
                 OAuth: await _authorization_server(settings, database, stack),

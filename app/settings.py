@@ -37,7 +37,6 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=10 * MIB, ge=1024)
     trusted_proxies: Annotated[list[str], NoDecode] = []
     insecure_http: bool = False
-    auth_issuer: str = ""
     access_token_seconds: int = Field(default=3600, ge=60, le=86_400)
     refresh_token_seconds: int = Field(default=60 * 86_400, ge=3600)
     signup: Literal["closed", "invite", "open"] = "closed"

@@ -34,14 +34,16 @@ class StartedLike(Protocol):
 
 
 def say(text: str = "", style: str | None = None) -> None:
-    """Print a line as it is: unwrapped and without markup, so that it can be copied."""
-    Console().print(text, style=style, soft_wrap=True, markup=False, highlight=False)
+    """Print a line as it is: unwrapped, without markup or emoji codes, so that programs can read it too."""
+    Console(emoji=False).print(text, style=style, soft_wrap=True, markup=False, highlight=False)
     sys.stdout.flush()
 
 
 def complain(text: str) -> None:
     """Print an error for people on standard error."""
-    Console(stderr=True).print(f"Error: {text}", style="red", soft_wrap=True, markup=False, highlight=False)
+    Console(stderr=True, emoji=False).print(
+        f"Error: {text}", style="red", soft_wrap=True, markup=False, highlight=False
+    )
 
 
 def announce(started: StartedLike) -> None:
@@ -70,7 +72,7 @@ def _announce_key(url: str, key: str) -> None:
     say("Claude Code:", "bold")
     say(f'claude mcp add --transport http context-repo {url}/mcp --header "Authorization: {header}"')
     say()
-    say("Cursor, VS Code and others:", "bold")
+    say("Cursor and others (VS Code: see README.md):", "bold")
     say(json.dumps(server, indent=2))
     say()
     say("REST:", "bold")

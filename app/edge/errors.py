@@ -76,13 +76,19 @@ def challenge(error: AppError, metadata_url: str) -> str | None:
 
 def error_headers(error: AppError, metadata_url: str) -> list[tuple[bytes, bytes]]:
     """Give the headers that belong to an error."""
-    headers: list[tuple[bytes, bytes]] = []
-    if error.retry_after is not None:
-        headers.append((b"retry-after", str(error.retry_after).encode()))
+    headers = timing_headers(error)
     if error.etag is not None:
         headers.append((b"etag", error.etag.encode()))
     if (text := challenge(error, metadata_url)) is not None:
         headers.append((b"www-authenticate", text.encode()))
+    return headers
+
+
+def timing_headers(error: AppError) -> list[tuple[bytes, bytes]]:
+    """Tell when to try again, and which allowance is spent."""
+    headers: list[tuple[bytes, bytes]] = []
+    if error.retry_after is not None:
+        headers.append((b"retry-after", str(error.retry_after).encode()))
     if isinstance(error, RateLimited):
         spent = RateState(allowed=False, limit=error.limit, remaining=0, reset_seconds=error.retry_after or 1)
         headers.extend(rate_headers(spent))

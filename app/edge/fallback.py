@@ -24,6 +24,8 @@ async def _refuse(request: Request, exception: Exception) -> Response:
     headers = dict((exception.headers if isinstance(exception, HTTPException) else None) or {})
     if status == _METHOD_NOT_ALLOWED:
         headers["Allow"] = ", ".join(_allowed(request))
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers=headers)
     error = _error(status, request)
     body = errors.envelope(error, request.scope["request_id"])
     return Response(body, errors.status_of(error), headers, media_type="application/json")

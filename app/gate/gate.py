@@ -25,7 +25,7 @@ from app.kit.errors import (
     Unauthenticated,
     Unavailable,
 )
-from app.kit.schema import Model, unstorable
+from app.kit.schema import TAG_PATTERN, Model, unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -51,6 +51,18 @@ _PLAN_RETRY_SECONDS = 5
 _MAX_AGENT_LENGTH = 200
 _MAX_PROBLEMS = 20
 _MAX_FIELD_LENGTH = 200
+_NO_ID = "not an id; take it from a list, a search or an earlier answer"
+_MESSAGES = {
+    "extra_forbidden": "unknown field; remove it",
+    "missing": "required",
+    "uuid_parsing": _NO_ID,
+    "uuid_type": _NO_ID,
+}
+_PATTERNS = {
+    "String should match pattern '\\S'": "must hold more than blanks",
+    f"String should match pattern '{TAG_PATTERN}'": "must not hold control characters",
+}
+"""Patterns in words: people and models read these messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +180,10 @@ class Gate:
         resolver = self._resolvers.get(scheme.lower())
         principal = await _translated(resolver(text.strip(), credential.resource)) if resolver else None
         if principal is None:
-            msg = "The credential is unknown, expired or revoked; create a new one and send it instead."
+            msg = (
+                "The credential is unknown, expired or revoked. "
+                "Check that the header reads `Authorization: API-Key gm_…`; if it does, create a new key."
+            )
             raise Unauthenticated(msg, presented=True)
         agent = _printable(credential.agent)
         if self._marks is not None and principal.credential_id is not None:
@@ -278,12 +293,9 @@ def _field(location: tuple[int | str, ...]) -> str:
 
 
 def _message(item: Mapping[str, Any]) -> str:
-    if item["type"] == "extra_forbidden":
-        return "unknown field; remove it"
-    if item["type"] == "missing":
-        return "required"
     message: str = item["msg"]
-    return message.removeprefix("Value error, ")
+    known = _MESSAGES.get(item["type"]) or _PATTERNS.get(message)
+    return known or message.removeprefix("Value error, ")
 
 
 def _printable(text: str | None) -> str:

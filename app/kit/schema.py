@@ -117,7 +117,8 @@ def _unique(values: list[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-Tag = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$")]
+TAG_PATTERN = r"^[^\x00-\x1f\x7f-\x9f]+$"
+Tag = Annotated[str, Field(min_length=1, max_length=100, pattern=TAG_PATTERN)]
 Tags = Annotated[list[Tag], BeforeValidator(as_list), AfterValidator(_unique), Field(max_length=100)]
 """Tags in the caller's order, duplicates dropped, each 1–100 characters without control characters."""
 

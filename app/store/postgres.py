@@ -6,20 +6,22 @@ import asyncio
 import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import asyncpg
 import pgvector.asyncpg
 import pydantic_core
 
 from app.kit.ids import NO_ID
-from app.store.tx import Tx, open_tx
+from app.store.shares import Shares
+from app.store.tx import open_tx
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from contextlib import AbstractAsyncContextManager
+    from uuid import UUID
 
     from app.settings import Settings
+    from app.store.tx import Tx
 
 ACQUIRE_SECONDS = 2.0
 COMMAND_SECONDS = 35.0
@@ -63,18 +65,24 @@ class Database:
     write: asyncpg.Pool[asyncpg.Record]
     read: asyncpg.Pool[asyncpg.Record]
     system: asyncpg.Pool[asyncpg.Record]
+    write_shares: Shares
+    read_shares: Shares
 
-    def tx(self, workspace_id: UUID, opening: str = "") -> AbstractAsyncContextManager[Tx]:
+    @contextlib.asynccontextmanager
+    async def tx(self, workspace_id: UUID, opening: str = "") -> AsyncIterator[Tx]:
         """Open a write transaction of one workspace, with a first statement; it commits when the block ends well."""
-        return open_tx(self.write, workspace_id, opening=opening)
+        async with self.write_shares.held(workspace_id), open_tx(self.write, workspace_id, opening=opening) as tx:
+            yield tx
 
     def global_tx(self) -> AbstractAsyncContextManager[Tx]:
         """Open a write transaction of no workspace, for wires where no tenant is known yet (sign-in, OAuth)."""
         return open_tx(self.write, NO_ID)
 
-    def snapshot(self, workspace_id: UUID) -> AbstractAsyncContextManager[Tx]:
+    @contextlib.asynccontextmanager
+    async def snapshot(self, workspace_id: UUID) -> AsyncIterator[Tx]:
         """Open a read-only transaction of one workspace that sees one state of the data."""
-        return open_tx(self.read, workspace_id, read_only=True)
+        async with self.read_shares.held(workspace_id), open_tx(self.read, workspace_id, read_only=True) as tx:
+            yield tx
 
     async def hot(self, call: str, *args: Any) -> asyncpg.Record | None:
         """Run a listed hot read: one autocommit call of a SQL function that sets its workspace itself."""
@@ -108,7 +116,7 @@ async def connect(settings: Settings) -> Database:
         open_pool(settings.database_read_url, size=size),
         open_pool(settings.database_system_url, size=max(2, size // 2)),
     )
-    return Database(write, read, system)
+    return Database(write, read, system, Shares(size), Shares(size))
 
 
 @contextlib.asynccontextmanager

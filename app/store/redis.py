@@ -87,7 +87,8 @@ class Line:
         """
         wire = self._wire
         if wire is None or not wire.sound:
-            wire = await self._open()
+            async with asyncio.timeout(TIMEOUT_SECONDS):  # of each caller, whoever it is that opens the line
+                wire = await self._open()
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[Any] = loop.create_future()
         wire.waiting.append(reply)
@@ -104,7 +105,11 @@ class Line:
                 return self._wire
             options = self._pool.connection_kwargs | {"socket_timeout": None}
             connection = self._pool.connection_class(**options)
-            await connection.connect()  # type: ignore[no-untyped-call]
+            try:
+                await connection.connect()  # type: ignore[no-untyped-call]
+            except BaseException:  # a frozen server accepts the connection and says nothing
+                await connection.disconnect(nowait=True)
+                raise
             self._wire = _Wire(connection)
             return self._wire
 

@@ -230,3 +230,12 @@ async def test_search_prints_what_was_found(ctx, alice, folder, database, sql, m
     literal = await ctx("search", "about OTTERS", "--literal")
     assert "two" in literal.stdout
     assert (await ctx("search", "zeppelin", "--literal")).stdout == "Nothing was found.\n"
+
+
+async def test_what_is_printed_is_what_is_stored(ctx, alice, make):
+    made = await make.document(alice.client, title=":key: [bold]zander[/bold]", content="zander :warning: [red]")
+    code, found = await ctx.json("search", "--literal", "zander")
+    assert code == 0
+    assert [hit["documentId"] for hit in found["data"]["documents"]] == [made["id"]]
+    assert found["data"]["documents"][0]["title"] == ":key: [bold]zander[/bold]"
+    assert ":warning: [red]" in (await ctx("search", "--literal", "zander")).stdout

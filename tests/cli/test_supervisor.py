@@ -153,10 +153,12 @@ def test_first_start_prints_a_key_once_and_later_starts_are_fast(tmp_path: Path)
     )
     assert '"mcpServers"' in output
     assert "curl -H" in output
+    assert output.count(f"{first.url}/set-password/") == 1
     later = start(tmp_path, port=first.port)
     code, output = later.stop()
     assert code == 0
     assert key not in output
+    assert "/set-password/" not in output
     assert (first.seconds < FIRST_START_SECONDS, later.seconds < LATER_START_SECONDS) == (True, True)
 
 

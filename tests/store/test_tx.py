@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from app.kit.ids import new_id
 from app.store import postgres
+from app.store.shares import Shares
 from app.store.tx import open_tx
 from tests.contract.requirements import proves
 from tests.support.factories import Make
@@ -112,7 +113,7 @@ async def test_a_cancelled_transaction_is_all_or_nothing(alice, one, sql):
 async def test_a_hot_read_cancelled_at_any_step_leaves_nothing_behind(alice, make, settings, sql):
     made = await make.document(alice.client)
     pool = await postgres.open_pool(settings.database_read_url, size=1)
-    database = postgres.Database(pool, pool, pool)
+    database = postgres.Database(pool, pool, pool, Shares(1), Shares(1))
     for steps in range(MANY_STEPS):
         await cancel_after(steps, database.hot("SELECT * FROM document_get($1, $2)", alice.workspace_id, made["id"]))
         await assert_clean(pool)
@@ -269,3 +270,28 @@ async def test_a_database_that_is_away_is_503_for_requests_and_readiness(setting
         ready = await client.get("/readyz")
     assert (answer.status_code, answer.json()["error"]["reason"]) == (503, "UNAVAILABLE")
     assert ready.status_code == 503
+
+
+async def test_another_workspaces_moment_ends_with_its_block_whatever_happens(one, alice, bob):
+    def seen(tx):
+        return tx.fetchval("SELECT string_agg(id::text, ' ') FROM workspaces")
+
+    async with open_tx(one, alice.workspace_id) as tx:
+        async with tx.of_workspace(bob.workspace_id):
+            assert await seen(tx) == str(bob.workspace_id)
+        assert await seen(tx) == str(alice.workspace_id)
+    with contextlib.suppress(RuntimeError):
+        async with open_tx(one, alice.workspace_id) as tx, tx.of_workspace(bob.workspace_id):
+            raise RuntimeError
+    await assert_clean(one)
+
+    async def work():
+        async with open_tx(one, alice.workspace_id) as tx, tx.of_workspace(bob.workspace_id):
+            await seen(tx)
+
+    for steps in range(MANY_STEPS):
+        await cancel_after(steps, work())
+        await assert_clean(one)
+    with pytest.raises(TypeError):
+        async with open_tx(one, alice.workspace_id) as tx, tx.of_workspace("'; DROP TABLE users"):
+            pass

@@ -30,7 +30,7 @@ def document(settings: Settings, path: str) -> dict[str, Any]:
     """Describe the resource at a path."""
     return {
         "resource": f"{settings.url}{path}",
-        "authorization_servers": [settings.auth_issuer or settings.url],
+        "authorization_servers": [settings.url],
         "scopes_supported": [scope.value for scope in Scope],
         "bearer_methods_supported": ["header"],
         "resource_name": f"{settings.product_name} ({path})",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pydantic_core
 from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
@@ -11,6 +11,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from app import version
 from app.edge.mcp.resource import Resource
 from app.edge.rest import openapi
+from app.gate.capabilities import Authentication, Capabilities, Limits, ToolSummary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,17 +23,9 @@ if TYPE_CHECKING:
 
 
 def public_resources(
-    settings: Settings,
-    routes: Sequence[OperationRoute],
-    tools: Sequence[Tool],
-    templates: Sequence[ResourceTemplate],
-    paths: Sequence[str],
+    settings: Settings, routes: Sequence[OperationRoute], capabilities: Capabilities
 ) -> tuple[Resource, ...]:
-    """Give the resources that need no credential; each is written at its first reading."""
-
-    @cache
-    def capabilities() -> str:
-        return pydantic_core.to_json(_capabilities(settings, tools, templates, paths)).decode()
+    """Give the resources that need no credential."""
 
     @cache
     def described() -> str:
@@ -45,7 +38,7 @@ def public_resources(
             "API capabilities",
             "What this server offers: tools with their scopes, resources, limits and how to authenticate.",
             "application/json",
-            capabilities,
+            lambda: capabilities.to_json().decode(),
         ),
         Resource(
             "contextrepo://openapi",
@@ -58,27 +51,29 @@ def public_resources(
     )
 
 
-def _capabilities(
+def capabilities(
     settings: Settings, tools: Sequence[Tool], templates: Sequence[ResourceTemplate], paths: Sequence[str]
-) -> dict[str, Any]:
-    return {
-        "name": "context-repo",
-        "version": version(),
-        "protocolVersions": list(SUPPORTED_PROTOCOL_VERSIONS),
-        "endpoints": [f"{settings.url}{path}" for path in paths],
-        "rest": f"{settings.url}/v1",
-        "openapi": f"{settings.url}/openapi.json",
-        "authentication": {"schemes": ["API-Key", "Bearer"], "header": "Authorization"},
-        "limits": {"maxBodyBytes": settings.max_body_bytes},
-        "tools": [
-            {
-                "name": tool.name,
-                "title": tool.title,
-                "scopes": [scope.value for scope in tool.operation.scopes],
-                "rateFamily": tool.operation.rate.value,
-                "readOnly": tool.hints.read_only,
-            }
-            for tool in tools
-        ],
-        "resourceTemplates": [template.uri for template in templates],
-    }
+) -> Capabilities:
+    """Describe the service; built once, since it is the same for everybody."""
+    return Capabilities(
+        name="context-repo",
+        version=version(),
+        protocol_versions=list(SUPPORTED_PROTOCOL_VERSIONS),
+        endpoints=[f"{settings.url}{path}" for path in paths],
+        rest=f"{settings.url}/v1",
+        openapi=f"{settings.url}/openapi.json",
+        authentication=Authentication(schemes=["API-Key", "Bearer"], header="Authorization"),
+        limits=Limits(max_body_bytes=settings.max_body_bytes),
+        tools=[_summary(tool) for tool in tools],
+        resource_templates=[template.uri for template in templates],
+    )
+
+
+def _summary(tool: Tool) -> ToolSummary:
+    return ToolSummary(
+        name=tool.name,
+        title=tool.title,
+        scopes=[scope.value for scope in tool.operation.scopes],
+        rate_family=tool.operation.rate.value,
+        read_only=tool.hints.read_only,
+    )

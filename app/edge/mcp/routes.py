@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.routing import Route
 
 from app.edge.discovery import protected_resource
-from app.edge.mcp.catalog import public_resources
+from app.edge.mcp.catalog import capabilities, public_resources
 from app.edge.mcp.endpoint import Endpoint
 from app.edge.mcp.guard import Guard
 from app.edge.mcp.origin import Origins
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from app.edge.mcp.resource import ResourceTemplate
     from app.edge.mcp.tool import Tool
     from app.edge.rest.router import OperationRoute
+    from app.gate.capabilities import Capabilities
     from app.settings import Settings
 
 MAIN = "/mcp"
@@ -33,11 +34,12 @@ def surfaces(
     routes: Sequence[OperationRoute],
     tools: Iterable[Tool],
     templates: Iterable[ResourceTemplate],
-) -> list[Surface]:
-    """Build the surfaces: the same tools, one with public discovery and one wholly authenticated."""
+) -> tuple[list[Surface], Capabilities]:
+    """Build the surfaces (one with public discovery, one wholly authenticated) and the description of them."""
     ordered, kept = in_order(tools), tuple(templates)
-    resources = public_resources(settings, routes, ordered, kept, list(_PATHS))
-    return [Surface(path, ordered, public, resources, kept) for path, public in _PATHS.items()]
+    described = capabilities(settings, ordered, kept, list(_PATHS))
+    resources = public_resources(settings, routes, described)
+    return [Surface(path, ordered, public, resources, kept) for path, public in _PATHS.items()], described
 
 
 def endpoints(settings: Settings, found: Iterable[Surface]) -> list[Endpoint]:

@@ -90,8 +90,7 @@ class Handlers:
         try:
             return await _call(tool, params.arguments or {}, scope, _meta(ctx))
         except AppError as error:
-            if error.retry_after is not None:
-                scope[ADDED_HEADERS].append((b"retry-after", str(error.retry_after).encode()))
+            scope[ADDED_HEADERS].extend(errors.timing_headers(error))
             return _failed(error, scope["request_id"])
         except Exception:
             log.exception("unexpected error", extra={"request_id": scope["request_id"]})
@@ -150,6 +149,7 @@ class Handlers:
                     args = parse_args(template.operation.args, raw)
                     answer = await gate.run(admission, template.operation, args, request_id=scope["request_id"])
                 except AppError as error:
+                    scope[ADDED_HEADERS].extend(errors.timing_headers(error))
                     raise _rpc_error(error, scope["request_id"], params.uri) from error
                 text = sanitize(template.text(answer.result, args))
                 return types.ReadResourceResult(contents=[_contents(params.uri, template.mime_type, text)])

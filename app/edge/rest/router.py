@@ -19,9 +19,10 @@ from app.gate.gate import Credential, Gate, parse_args
 from app.gate.principal import CredentialKind
 from app.kit.errors import AppError, CrossSite, InvalidRequest
 from app.kit.revision import matches_any
+from app.kit.schema import FromHeader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from app.edge.asgi import Receive, Scope, Send
     from app.edge.web.web import Web
@@ -215,16 +216,36 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
         raised |= {413, 415}
     if operation.kind == "command":
         raised |= {409, 422}
+    if any(isinstance(mark, FromHeader) and mark.name == "If-Match" for mark in _marks(operation)):
+        raised.add(412)
     found: dict[int | str, dict[str, Any]] = {
         status: {"model": ErrorBody} for status in sorted(raised | set(_ALWAYS_POSSIBLE))
     }
-    if (
-        operation.kind == "query"
-        and "data" in (fields := operation.result.model_fields)
-        and hasattr(fields["data"].annotation, "etag")
-    ):
+    if _has_tag(operation):
         found[_NOT_MODIFIED] = {"description": "The entity tag in `If-None-Match` is current."}
     return found
+
+
+def _marks(operation: Operation[Any, Any]) -> Iterator[Any]:
+    for field in operation.args.model_fields.values():
+        yield from field.metadata
+
+
+def _has_tag(operation: Operation[Any, Any]) -> bool:
+    """Tell whether a read answers one thing that has revisions."""
+    if operation.kind != "query" or "data" not in (fields := operation.result.model_fields):
+        return False
+    return hasattr(fields["data"].annotation, "etag")
+
+
+def _header(name: str, description: str, **schema: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "description": description,
+        "schema": {"type": "string"} | schema,
+    }
 
 
 def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
@@ -241,13 +262,9 @@ def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
         "x-rate-family": operation.rate.value,
     }
     if operation.kind == "command":
-        extra["parameters"] = [
-            {
-                "name": "Idempotency-Key",
-                "in": "header",
-                "required": False,
-                "description": "Makes a retry safe: the first answer is kept for 24 hours and sent again.",
-                "schema": {"type": "string", "maxLength": 255},
-            }
-        ]
+        text = "Makes a retry safe: the first answer is kept for 24 hours and sent again."
+        extra["parameters"] = [_header("Idempotency-Key", text, maxLength=255)]
+    elif _has_tag(operation):
+        text = "Entity tags that the caller has; when one is current, the answer is 304 without a body."
+        extra["parameters"] = [_header("If-None-Match", text)]
     return extra

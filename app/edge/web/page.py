@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,6 +37,7 @@ _MAX_FIELDS = 100
 _MAX_PATH = 2000
 _FORM = "application/x-www-form-urlencoded"
 _NONCE_BYTES = 24
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*:(//[A-Za-z0-9.\[\]:-]+)?")
 
 RATES: dict[str, Limit | None] = {
     "none": None,
@@ -127,6 +129,11 @@ def redirect(path: str) -> Response:
     )
 
 
+def leave(url: str) -> Response:
+    """Send the browser by GET to an address of another site, which the caller has checked."""
+    return _sealed(Response(status_code=303, headers={"location": url}))
+
+
 def sign_in_first(request: Request) -> Response:
     """Send a visitor without a session to sign in, and back here afterwards."""
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
@@ -156,6 +163,9 @@ def render(
 
 
 def _sealed(response: Response, form_targets: Sequence[str] = ()) -> Response:
+    if not all(_ORIGIN.fullmatch(target) for target in form_targets):
+        msg = "a form's target must be an origin, or a scheme with its colon"
+        raise ValueError(msg)
     form_action = " ".join(["'self'", *form_targets])
     response.headers.update(
         {

@@ -16,6 +16,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADER = f"API-Key {PLACEHOLDER}"
 _VARIABLE = "CONTEXT_REPO_AUTHORIZATION"
 _UNTRIED = "not tried here"
+_MERGE = "Merge the text into the file."
 _RESTART = "Restart it, or reload its list of servers."
 
 
@@ -71,11 +72,11 @@ def _servers(key: str, name: str, server: dict[str, Any], place: str) -> Snippet
     return _json({key: {name: server}}, place)
 
 
-def _in_file(key: str, name: str, server: dict[str, Any], place: str, then: str) -> tuple[Way, Way]:
+def _in_file(key: str, name: str, server: dict[str, Any], place: str, *steps: str) -> tuple[Way, Way]:
     """Make the two ways of a client that reads a JSON file."""
     keyed = server | {"headers": {"Authorization": _HEADER}}
     return (
-        Way("oauth", ("Merge the text into the file.", then), (_servers(key, name, server, place),)),
+        Way("oauth", steps, (_servers(key, name, server, place),)),
         Way("api-key", ("Put your key into the text and merge it.",), (_servers(key, name, keyed, place),)),
     )
 
@@ -156,7 +157,8 @@ def _cursor(url: str, name: str, _product: str) -> ClientGuide:
     config = base64.b64encode(json.dumps({"url": mcp}).encode()).decode()
     href = f"cursor://anysphere.cursor-deeplink/mcp/install?name={quote(name)}&config={quote(config, safe='')}"
     place = "~/.cursor/mcp.json, or .cursor/mcp.json of a project"
-    ways = _in_file("mcpServers", name, {"url": mcp}, place, "Choose the server under Tools & MCP, and sign in.")
+    then = "Choose the server under Tools & MCP, and sign in."
+    ways = _in_file("mcpServers", name, {"url": mcp}, place, "Use the link, or merge the text into the file.", then)
     source = f"As documented at cursor.com/docs/mcp; {_UNTRIED}."
     return ClientGuide("cursor", "Cursor", "/mcp", mcp, ways, source, Link("Add to Cursor", href))
 
@@ -255,14 +257,14 @@ def _gemini(url: str, name: str, _product: str) -> ClientGuide:
 def _zed(url: str, name: str, _product: str) -> ClientGuide:
     mcp = f"{url}/mcp"
     place = "the settings file (command “zed: open settings file”)"
-    ways = _in_file("context_servers", name, {"url": mcp}, place, "Sign in when Zed asks.")
+    ways = _in_file("context_servers", name, {"url": mcp}, place, _MERGE, "Sign in when Zed asks.")
     return ClientGuide("zed", "Zed", "/mcp", mcp, ways, f"As documented at zed.dev/docs/ai/mcp; {_UNTRIED}.")
 
 
 def _windsurf(url: str, name: str, _product: str) -> ClientGuide:
     mcp = f"{url}/mcp"
     then = "Refresh the list of MCP servers in Cascade, and sign in if it asks."
-    ways = _in_file("mcpServers", name, {"serverUrl": mcp}, "~/.codeium/windsurf/mcp_config.json", then)
+    ways = _in_file("mcpServers", name, {"serverUrl": mcp}, "~/.codeium/windsurf/mcp_config.json", _MERGE, then)
     source = f"As documented at docs.windsurf.com/windsurf/cascade/mcp (read second-hand); {_UNTRIED}."
     return ClientGuide("windsurf", "Windsurf", "/mcp", mcp, ways, source)
 

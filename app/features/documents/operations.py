@@ -142,8 +142,11 @@ async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
         if not await queries.document_exists(tx, args.document_id):
             raise DocumentNotFound
         rows = await queries.list_versions(tx, args.document_id, after, limit + 1)
-    items = [Version.model_validate(dict(row), by_name=True) for row in rows[:limit]]
-    return Page(data=items, pagination=_pagination(rows, limit), notice=notice)
+    fitting = [dict(row) for row in rows if row["fits"]][:limit]
+    if len(fitting) < min(limit, len(rows)):
+        notice = f"These texts are large, so this page ends after {len(fitting)}; the cursor goes on."
+    items = [Version.model_validate(row, by_name=True) for row in fitting if row.pop("fits")]
+    return Page(data=items, pagination=_pagination(rows, len(fitting)), notice=notice)
 
 
 def _acknowledge(ctx: Context, document_id: UUID, row: asyncpg.Record, form: Any) -> One[DocumentAck]:

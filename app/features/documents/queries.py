@@ -42,15 +42,25 @@ SELECT {_ITEM}
  LIMIT $6
 """
 
-_VERSIONS = """
-SELECT r.id, r.version, r.revision, r.title, c.content, r.tags, r.author_name AS user_name, r.change_log,
-       r.decided_at AS created_at
-  FROM document_revisions r
-  LEFT JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest
- WHERE r.workspace_id = $1 AND r.document_id = $2 AND r.content_changed
-   AND ($3::timestamptz IS NULL OR (r.decided_at, r.id) < ($3, $4::uuid))
- ORDER BY r.decided_at DESC, r.id DESC
- LIMIT $5
+PAGE_BYTES = 8 * 1024 * 1024
+"""A page of versions ends early when their texts are larger than this together; one version always fits."""
+
+# A row whose predecessors on the page fill it already comes without its text: it only tells that there is more.
+_VERSIONS = f"""
+SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, v.created_at,
+       before <= {PAGE_BYTES} AS fits, CASE WHEN before <= {PAGE_BYTES} THEN c.content END AS content
+  FROM (SELECT r.id, r.version, r.revision, r.title, r.tags, r.author_name AS user_name, r.change_log,
+               r.decided_at AS created_at, r.content_digest,
+               coalesce(sum(octet_length(c.content)) OVER (ORDER BY r.decided_at DESC, r.id DESC
+                            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW), 0) AS before
+          FROM (SELECT * FROM document_revisions r
+                 WHERE r.workspace_id = $1 AND r.document_id = $2 AND r.content_changed
+                   AND ($3::timestamptz IS NULL OR (r.decided_at, r.id) < ($3, $4::uuid))
+                 ORDER BY r.decided_at DESC, r.id DESC
+                 LIMIT $5) AS r
+          LEFT JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest) AS v
+  LEFT JOIN contents c ON c.workspace_id = $1 AND c.digest = v.content_digest
+ ORDER BY v.created_at DESC, v.id DESC
 """
 
 _EXISTS = "SELECT EXISTS (SELECT FROM documents WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"

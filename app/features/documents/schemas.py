@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
 from app.kit import revision as revisions
 from app.kit.errors import PreconditionConflict
@@ -27,7 +27,21 @@ ChangeLog = Annotated[
 ExpectedRevision = Annotated[
     Positive | None, Field(description="The revision that the change is based on; refused when it is not current.")
 ]
-IfMatch = Annotated[str | None, FromHeader("If-Match"), Field(description="Entity tags of the revision to change.")]
+
+
+def _readable(value: str | None) -> str | None:
+    if value is not None and revisions.parse_if_match(value) is None:
+        msg = 'must be * or a list of quoted entity tags, such as "r3-0123456789abcdef"'
+        raise ValueError(msg)
+    return value
+
+
+IfMatch = Annotated[
+    str | None,
+    FromHeader("If-Match"),
+    AfterValidator(_readable),
+    Field(alias="If-Match", description="Entity tags of the revision to change."),
+]
 
 
 class Status(StrEnum):
@@ -77,7 +91,8 @@ class Guarded(Model):
         """What the caller expects; None when it expects nothing.
 
         Raises:
-            PreconditionConflict: both forms were sent and name different revisions.
+            PreconditionConflict: both forms were sent and name different revisions. (Tags that can match nothing, weak
+                or foreign ones, name none: they fail as a mismatch.)
         """
         tags = revisions.parse_if_match(self.if_match) if self.if_match is not None else None
         if tags is None or tags.any:
@@ -85,19 +100,12 @@ class Guarded(Model):
                 return None
             return Precondition("body", (self.expected_revision,), ("",))
         pairs = tags.tags
-        if self.expected_revision is not None:
+        if self.expected_revision is not None and pairs:
             pairs = tuple(pair for pair in pairs if pair[0] == self.expected_revision)
             if not pairs:
                 msg = "If-Match and expectedRevision name different revisions; send one of them, or the same in both."
                 raise PreconditionConflict(msg)
         return Precondition("header", tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))
-
-    @model_validator(mode="after")
-    def _readable(self) -> Guarded:
-        if self.if_match is not None and revisions.parse_if_match(self.if_match) is None:
-            msg = 'If-Match must be * or a list of quoted entity tags, such as "r3-0123456789abcdef"'
-            raise ValueError(msg)
-        return self
 
 
 class PatchDocument(Guarded):
@@ -109,16 +117,14 @@ class PatchDocument(Guarded):
     tags: Annotated[Tags | None, Field(default=None, description="The whole new list; [] removes all tags.")]
     change_log: Annotated[ChangeLog, Field(default=None)]
 
-    @model_validator(mode="before")
+    @field_validator("title", "content", "tags", mode="before")
     @classmethod
-    def _no_nulls(cls, raw: Any) -> Any:
+    def _not_null(cls, value: Any) -> Any:
         """Refuse an explicit null: it would silently mean `keep`."""
-        if isinstance(raw, dict):
-            nulls = [name for name in ("title", "content", "tags") if name in raw and raw[name] is None]
-            if nulls:
-                msg = f"{nulls[0]} must not be null; leave it out to keep it"
-                raise ValueError(msg)
-        return raw
+        if value is None:
+            msg = "must not be null; leave it out to keep it"
+            raise ValueError(msg)
+        return value
 
 
 class DeleteDocument(Guarded):

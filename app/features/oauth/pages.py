@@ -6,9 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from starlette.responses import Response
-
-from app.edge.web.page import SIGN_IN, Page, form, gate_of, redirect, render, sign_in_first, visitor, web_of
+from app.edge.web.page import SIGN_IN, Page, form, gate_of, leave, redirect, render, sign_in_first, visitor, web_of
 from app.edge.web.web import SESSION_COOKIE
 from app.features.oauth import queries
 from app.features.oauth.provider.clients import STATIC, is_document_id
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from app.features.oauth.provider.oauth import Asked, OAuth
     from app.gate.principal import Principal
@@ -62,8 +61,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 def _sent(answer: Answer) -> Response:
     """Send the browser to the client."""
     assert answer.location
-    headers = {"location": answer.location, "cache-control": "no-store", "referrer-policy": "no-referrer"}
-    return Response(status_code=303, headers=headers)
+    return leave(answer.location)
 
 
 async def authorize(request: Request) -> Response:

@@ -38,6 +38,7 @@ from app.gate.policy import Rate, Role
 from app.gate.ports import Revocations
 from app.gate.principal import CredentialKind
 from app.gate.site import Site
+from app.kit.errors import RateLimited
 from app.kit.ids import new_id
 from app.kit.sanitize import one_line
 from app.kit.schema import One, Page, Pagination
@@ -88,7 +89,7 @@ async def rename_workspace(ctx: Context, args: RenameWorkspace) -> One[Workspace
     row = await queries.rename_workspace(ctx.tx, args.workspace_id, args.name, ctx.principal.user_id)
     if row is None:
         await _refuse(ctx, args.workspace_id)
-        raise AssertionError
+        raise OwnerRequired  # it was one a moment later
     await _audit(ctx, "workspace.renamed", args.workspace_id)
     current = args.workspace_id == ctx.workspace_id
     return One(data=Workspace.model_validate({**dict(row), "role": "owner", "current": current}, by_name=True))
@@ -200,7 +201,8 @@ async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
     )
     if row is None:
         await _refuse(ctx, args.workspace_id)
-        raise AssertionError
+        msg = f"A workspace can send {queries.INVITES_A_DAY} invites a day; go on tomorrow."
+        raise RateLimited(msg, limit=queries.INVITES_A_DAY, retry_after=3600)
     link = f"{site.url}/invite/{token.text}"
     await mail.write(
         ctx.tx,

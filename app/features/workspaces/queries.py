@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
+INVITES_A_DAY = 100
+
 _LIST = """
 SELECT w.id, w.name, w.kind, m.role, w.created_at
   FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
@@ -90,6 +92,9 @@ _INSERT_INVITE = """
 INSERT INTO one_time_links (token_hash, id, purpose, email, workspace_id, role, created_by, expires_at)
 SELECT $3, $4, 'invite', $5, $1, $6, $2, clock_timestamp() + make_interval(days => $7)
  WHERE EXISTS (SELECT FROM memberships a WHERE a.workspace_id = $1 AND a.user_id = $2 AND a.role = 'owner')
+   AND (SELECT count(*) FROM one_time_links o
+         WHERE o.workspace_id = $1 AND o.purpose = 'invite'
+           AND o.created_at > clock_timestamp() - interval '1 day') < $8
 RETURNING id, email, role, created_at, expires_at
 """
 
@@ -204,8 +209,8 @@ async def insert_invite(
     role: Role,
     days: int,
 ) -> asyncpg.Record | None:
-    """Insert an invite of an owner; None when the actor is none."""
-    values = (token_hash, invite_id, email, role.value, days)
+    """Insert an invite of an owner; None when the actor is none, or the day's invites are spent."""
+    values = (token_hash, invite_id, email, role.value, days, INVITES_A_DAY)
     return await tx.fetchrow(_INSERT_INVITE, workspace_id, actor_id, *values)
 
 

@@ -124,6 +124,34 @@ async def test_update_refuses_a_field_that_is_wrong(alice, make, sql, name, valu
     assert await checksum(sql, alice.workspace_id) == before
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("title", " ", "must hold more than blanks"),
+        ("title", None, "must not be null; leave it out to keep it"),
+        ("tags", None, "must not be null; leave it out to keep it"),
+        ("tags", ["a\nb"], "must not hold control characters"),
+        ("titel", "x", "unknown field; remove it"),
+        ("If-Match", "r1", 'must be * or a list of quoted entity tags, such as "r3-0123456789abcdef"'),
+    ],
+)
+@proves("ERR-400")
+async def test_a_refusal_names_the_field_and_says_what_is_wrong_in_words(alice, make, field, value, words):
+    made = await make.document(alice.client)
+    sent = {"headers": {field: value}, "json": {}} if field == "If-Match" else {"json": {field: value}}
+    error = assert_refused(await alice.client.patch(f"/v1/documents/{made['id']}", **sent), 400)
+    named = error["details"][0]
+    assert (named["field"].split(".")[0], named["message"]) == (field, words)
+    assert error["message"] == f"{named['field']}: {words}"
+
+
+@proves("ERR-400")
+async def test_an_id_that_is_none_is_refused_in_words(alice, make):
+    made = await make.document(alice.client)
+    answer = await alice.client.post(f"/v1/documents/{made['id']}/restore", json={"versionId": "v1"})
+    assert assert_refused(answer, 400)["message"].startswith("versionId: not an id; take it from a list")
+
+
 async def test_fields_of_older_clients_are_ignored(alice):
     answer = await alice.client.post("/v1/documents", json=CREATE | {"engine": "x", "workspace": "y"})
     assert answer.status_code == 201

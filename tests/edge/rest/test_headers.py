@@ -47,6 +47,13 @@ async def test_a_preflight_is_204_with_the_methods_and_headers_that_clients_need
         assert name in allowed
 
 
+@proves("ENV-CORS")
+async def test_options_without_an_origin_is_204_and_says_what_the_path_takes(http):
+    answer = await http.options("/v1/documents")
+    assert (answer.status_code, answer.content, answer.headers["allow"]) == (204, b"", "GET, POST")
+    assert (await http.options("/nowhere")).status_code == 404
+
+
 async def test_pages_may_read_the_headers_of_the_contract(alice):
     exposed = (await alice.client.get("/v1/documents")).headers["access-control-expose-headers"].lower()
     for name in ("etag", "retry-after", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "location"):

@@ -159,3 +159,20 @@ async def test_versions_come_newest_first_in_pages(alice, make):
     assert [item["content"] for item in first["data"]] == ["4", "3", "2"]
     assert [item["version"] for item in rest["data"]] == [2, 1]
     assert (first["pagination"]["hasMore"], rest["pagination"]["hasMore"]) == (True, False)
+
+
+async def test_a_page_of_large_versions_ends_early_and_the_next_goes_on(alice, make):
+    document = await make.document(alice.client, content="0" + "x" * 3_000_000)
+    for number in range(1, 8):
+        body = {"content": f"{number}" + "x" * 3_000_000}
+        assert (await alice.client.patch(f"/v1/documents/{document['id']}", json=body)).status_code == 200
+    seen, cursor, pages = [], None, 0
+    while cursor or not pages:
+        query = {"cursor": cursor} if cursor else {}
+        answer = await alice.client.get(f"/v1/documents/{document['id']}/versions", params=query)
+        assert len(answer.content) < 12_500_000
+        page = answer.json()
+        seen += [version["content"][0] for version in page["data"]]
+        cursor, pages = page["pagination"]["cursor"], pages + 1
+        assert bool(cursor) == page["pagination"]["hasMore"] == ("notice" in page)
+    assert (seen, pages) == (list("76543210"), 3)

@@ -98,6 +98,14 @@ async def test_two_forms_that_agree_but_are_stale_are_412(alice, make):
     await refuse(await patch(alice.client, made, {"title": "Newer", "expectedRevision": 1}, made["etag"]), 412)
 
 
+@pytest.mark.parametrize("form", ["W/{etag}", '"foreign"'])
+@proves("REV-BOTH", "REV-STRONG")
+async def test_a_tag_that_can_match_nothing_is_412_beside_a_revision_too(alice, make, form):
+    made = await make.document(alice.client)
+    tag = form.replace("{etag}", made["etag"])
+    await refuse(await patch(alice.client, made, {"title": "New", "expectedRevision": 1}, tag), 412)
+
+
 @proves("REV-BOTH")
 async def test_two_forms_that_agree_and_are_current_let_the_write_through(alice, make):
     made = await make.document(alice.client)

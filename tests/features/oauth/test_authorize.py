@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.contract.requirements import proves
 from tests.features.oauth.conftest import browser_of
 from tests.features.oauth.flow import ISSUER, LOOPBACK, Flow, answer_of, fields_of
 
@@ -37,6 +38,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize("redirect", MUTANTS)
+@proves("OAUTH-REDIRECT")
 async def test_an_address_that_is_not_exactly_the_registered_one_is_refused_without_redirect(flow, redirect):
     page = await flow.open(redirect_uri=redirect)
     assert page.status_code == 400
@@ -100,6 +102,7 @@ async def test_only_the_port_of_a_loopback_address_may_differ(person, given, all
         ({"prompt": "none login"}, "invalid_request"),
     ],
 )
+@proves("OAUTH-PKCE")
 async def test_a_wrong_request_is_answered_at_the_clients_address(flow, changes, error):
     answer = answer_of(await flow.open(**changes))
     assert (answer["error"], answer["state"], answer["iss"]) == (error, flow.state, ISSUER)

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tests.contract.requirements import proves
 from tests.features.oauth.flow import ISSUER, Flow, fields_of
 
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -44,6 +45,7 @@ async def device(person):
     return made
 
 
+@proves("OAUTH-DEVICE")
 async def test_a_device_gets_tokens_when_a_person_allows_it(device, bearer, sql):
     assert device.begun["verification_uri"] == f"{ISSUER}/oauth/device"
     assert (device.begun["interval"], device.begun["expires_in"]) == (5, 900)

@@ -11,6 +11,7 @@ import pytest
 from app.features.oauth.provider import documents
 from app.features.oauth.provider.oauth import OAuth
 from app.store.fetcher import Fetched, FetchRefused
+from tests.contract.requirements import proves
 from tests.features.oauth.flow import LOOPBACK, REDIRECT, Flow
 
 
@@ -47,6 +48,7 @@ def web(app, other_app, monkeypatch):
     return made
 
 
+@proves("OAUTH-DOCUMENT")
 async def test_a_described_client_gets_tokens(person, web):
     flow = Flow(person.http, client_id=web.publish())
     page = await flow.open()

@@ -6,6 +6,7 @@ import pytest
 
 from app.features.oauth import http, queries
 from app.gate.policy import Limit
+from tests.contract.requirements import proves
 from tests.features.oauth.conftest import browser_of
 from tests.features.oauth.flow import ISSUER, REDIRECT, Flow, answer_of
 
@@ -20,6 +21,7 @@ async def test_an_answer_tells_how_the_registration_is_managed(flow):
     assert found["token_endpoint_auth_method"] == "none"
 
 
+@proves("OAUTH-REGISTER")
 async def test_a_registration_is_read_changed_and_deleted_with_its_token(flow, bearer):
     path = f"/oauth/register/{flow.client_id}"
     right = {"authorization": f"Bearer {flow.registered['registration_access_token']}"}

@@ -10,6 +10,7 @@ from authlib.oauth2 import rfc8414, rfc9207
 
 from app.features.oauth.targets import Targets
 from app.gate import ports
+from tests.contract.requirements import proves
 from tests.edge.mcp.wire import BOTH, LEGACY_ERA
 from tests.features.oauth.conftest import browser_of
 from tests.features.oauth.flow import ISSUER, Flow
@@ -27,6 +28,7 @@ async def ask(client, path):
 
 @pytest.mark.parametrize("meant", PATHS)
 @pytest.mark.parametrize("called", PATHS)
+@proves("OAUTH-RESOURCE")
 async def test_a_token_is_good_on_its_own_surface_only(flow, bearer, meant, called):
     tokens = await flow.tokens(resource=ISSUER + meant)
     answer = await ask(bearer(tokens["access_token"]), called)
@@ -108,6 +110,7 @@ async def test_a_token_anywhere_but_in_the_header_is_none(app, flow, where):
 
 
 @pytest.mark.parametrize("era", BOTH, ids=["legacy", "modern"])
+@proves("OAUTH-STEP-UP")
 async def test_an_oauth_client_without_the_scope_is_told_to_step_up(flow, bearer, era):
     tokens = await flow.tokens(scope="documents.read")
     client = bearer(tokens["access_token"])
@@ -148,6 +151,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize("path", FORMS)
+@proves("OAUTH-METADATA")
 async def test_the_servers_metadata_is_found_in_every_form(person, path):
     answer = await person.http.get(path)
     assert answer.status_code == 200
@@ -187,6 +191,7 @@ async def test_every_endpoint_of_the_metadata_answers(person):
             assert answer.status_code not in (404, 405, 500), key
 
 
+@proves("OAUTH-APPS")
 async def test_a_connected_app_is_listed_and_taken_back_within_seconds(flow, bearer, person):
     tokens = await flow.tokens(resource=f"{ISSUER}/v1")
     client = bearer(tokens["access_token"])

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from app.gate import ports
+from tests.contract.requirements import proves
 from tests.features.oauth.flow import ISSUER, Flow, challenge_of
 from tests.support.asgi import Transport
 from tests.support.service import serving
@@ -37,6 +38,7 @@ async def code(flow):
     return (await flow.authorize(resource=f"{ISSUER}/v1"))["code"]
 
 
+@proves("OAUTH-CODE")
 async def test_a_code_works_once_and_its_replay_revokes_what_came_of_it(flow, code, bearer):
     tokens = (await flow.exchange(code)).json()
     refused(await flow.exchange(code), "invalid_grant")
@@ -106,6 +108,7 @@ async def test_parameters_twice_in_the_address_or_as_json_are_refused(flow, code
     assert (await flow.http.get("/oauth/token")).status_code == 405
 
 
+@proves("OAUTH-REFRESH")
 async def test_a_refresh_token_rotates_and_a_late_replay_ends_the_family(flow, bearer, sql):
     first = await flow.tokens(resource=f"{ISSUER}/v1")
     second = (await flow.refresh(first["refresh_token"])).json()

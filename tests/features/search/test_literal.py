@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 
@@ -86,3 +88,19 @@ async def test_a_null_character_is_refused(alice):
     assert answer.status_code == 400
     answer = await alice.client.get("/v1/search?q=a%00b")
     assert answer.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "text", ["a.c*[x] \\ (^$ ***=(?i) 漢字 🙂 o'clock\n two lines, and so on to sixty-five and beyond", "É" * 99]
+)
+async def test_every_character_stands_for_itself_in_a_long_text_too(text, alice, make):
+    wanted = await make.document(alice.client, title="Wanted", content=f"before {text} after")
+    await make.document(alice.client, title="Missed", content=text[:-1])
+    (hit,) = await literal(alice, text.swapcase())
+    assert hit["documentId"] == wanted["id"]
+
+
+async def test_a_text_made_to_be_compared_at_every_place_costs_no_more_than_another(alice, make):
+    await make.document(alice.client, title="All the same", content="a" * 4_000_000)
+    async with asyncio.timeout(3):  # place by place: 8,000,000,000 comparisons
+        assert await literal(alice, "b" + "a" * 1_990) == []

@@ -229,6 +229,8 @@ async def test_open_sign_up_answers_alike_and_makes_an_account_by_mail(settings,
         assert "have an account already" in letters[alice.email]
         link = letters[email].split(BASE_URL)[1].split()[0]
         browser = Visitor(app)
+        for page in ("/sign-up", link):  # forms that no page of ours sent
+            assert (await browser.send(page, {"email": email, "name": "N", "password": PASSWORD})).status_code == 403
         answer = await browser.fill(link, name="New Person", password=PASSWORD)
         assert (answer.status_code, answer.headers["location"]) == (303, "/dashboard")
         assert "New Person" in (await browser.get("/dashboard")).text

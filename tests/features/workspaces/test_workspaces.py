@@ -153,6 +153,7 @@ async def test_an_invite_joins_whom_it_is_for_once(service, make, alice, bob, sq
     assert "The team" in shown.text
     assert "Join the workspace" not in shown.text
     browser = await with_password(service, bob)
+    assert (await browser.send(link, {"csrf": "0" * 64})).status_code == 403  # no page of ours sent this
     answer = await browser.fill(link)
     assert (answer.status_code, answer.headers["location"]) == (303, "/dashboard")
     assert "viewer of this workspace" in (await browser.get("/dashboard")).text

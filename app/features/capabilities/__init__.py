@@ -1,0 +1,1 @@
+"""What the service offers, told over REST as over MCP."""
