@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import secrets
 import socket
@@ -11,9 +10,7 @@ import ssl
 
 import httpx2
 import pytest
-import pytest_asyncio
 import typer
-import uvicorn
 from typer.testing import CliRunner
 
 from app.cli import connect_commands
@@ -24,7 +21,6 @@ from tests.features.oauth.conftest import app, people, secure_settings
 from tests.features.oauth.flow import ISSUER
 from tests.support.asgi import Transport
 from tests.support.factories import Make
-from tests.support.service import serving
 
 __all__ = ["app", "people", "secure_settings"]
 COMMANDS = typer.Typer()
@@ -343,26 +339,6 @@ def test_secrets_are_taken_out_of_what_is_shown():
 
 
 # -- the command ----------------------------------------------------------------------------------------------------
-
-
-class Server(uvicorn.Server):
-    """Leaves the signals to the test run."""
-
-    def capture_signals(self):
-        return contextlib.nullcontext()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def listening(settings):
-    """The service on a socket of this machine, at its public address."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    async with serving(settings.model_copy(update={"public_url": url})) as app:
-        server = Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, ws="none"))
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        yield url, app
-        server.should_exit = True
-        await task
 
 
 async def ctx(*arguments, **environment):
