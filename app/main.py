@@ -19,6 +19,7 @@ from app.edge.rest.router import OperationRoute, OperationsFirst
 from app.edge.web.routes import page_routes
 from app.edge.web.web import Web, templates_folder
 from app.features.accounts.service import Principals
+from app.features.connect.remote import Examiner
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.keys import service as keys
@@ -134,6 +135,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             resolvers=resolvers,
             services={
                 Embedder: embedder,
+                Examiner: Examiner(settings.url),
                 Site: Site(settings.url, settings.product_name),
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,

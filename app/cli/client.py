@@ -55,6 +55,16 @@ def find_target() -> Target:
     return Target(url, key)
 
 
+def find_url() -> str:
+    """Take `CTX_URL`, else what the first start wrote to `DATA_DIR/cli.json`, for what needs no key; else exit 2."""
+    url, path = os.environ.get("CTX_URL", ""), Path(os.environ.get("DATA_DIR", ".data")) / "cli.json"
+    if not url and path.is_file():
+        url = json.loads(path.read_text(encoding="utf-8")).get("url", "")
+    if not url:
+        fail(f"name the service's address, set CTX_URL, or run where {path} is (`ctx up` writes it)", _USAGE)
+    return str(url)
+
+
 class Client:
     """A connection to `/v1`; a write is sent with an idempotency key, so that trying again is safe."""
 

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from app.cli import connect_commands
 from app.cli.client import Client, RefusedError, find_target
 from app.cli.importing import Memory, Outcome, find_files, import_file
 from app.cli.output import complain, say
@@ -23,6 +24,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("import")(import_paths)
     app.command("search")(search)
+    connect_commands.register(app)
 
 
 def import_paths(

@@ -78,3 +78,5 @@ def _announce_key(url: str, key: str) -> None:
     say("REST:", "bold")
     say(f'curl -H "Authorization: {header}" {url}/v1/documents')
     say()
+    say("Other clients, and signing in without a key: ctx connect. Does the address work: ctx doctor")
+    say()

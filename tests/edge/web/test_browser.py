@@ -24,7 +24,7 @@ CTX = Path(sys.executable).with_name("ctx")
 START_SECONDS = 90.0
 PASSWORD = "a sentence that nobody guesses"
 PHONE = {"width": 390, "height": 844}
-PATHS = ["", "/keys", "/members", "/workspaces", "/account", "/sessions"]
+PATHS = ["", "/connect", "/doctor", "/keys", "/members", "/workspaces", "/account", "/sessions"]
 
 
 class Up:
@@ -174,3 +174,36 @@ async def test_the_keyboard_reaches_the_content_first(up, browser, signed_in):
     for path in PATHS:
         await page.goto(f"{up.url}/dashboard{path}")
         assert await page.evaluate(unnamed) == 0, path
+
+
+async def test_a_snippet_is_copied_and_the_doctor_finds_nothing_wrong(up, browser, signed_in):
+    context = await browser.new_context(storage_state=signed_in)
+    await context.grant_permissions(["clipboard-read", "clipboard-write"], origin=up.url)
+    page, complaints = await quiet(context)
+    await page.goto(f"{up.url}/dashboard/connect#codex")
+    assert await page.locator("#codex").get_attribute("open") is not None
+    button = page.locator("#codex [data-copyable] button").first
+    await button.click()
+    copied = await page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("codex mcp add context-repo --url ")
+    await page.goto(f"{up.url}/dashboard/doctor")
+    await page.click("text=Examine the service")
+    assert "All is well" in await page.inner_text(".notice")
+    assert complaints == []
+
+
+async def test_the_guides_and_the_doctor_work_without_scripts_on_a_phone(up, browser, signed_in):
+    context = await browser.new_context(java_script_enabled=False, viewport=PHONE)
+    page = await context.new_page()
+    await page.goto(f"{up.url}/sign-in?next=/dashboard/connect")
+    await page.fill("input[name=email]", "owner@localhost")
+    await page.fill("input[name=password]", PASSWORD)
+    await page.click("main button[type=submit]")
+    assert page.url == f"{up.url}/dashboard/connect"
+    assert await page.locator("button[data-copy]:visible").count() == 0
+    await page.click("#vscode > summary")
+    assert await page.locator("#vscode pre").first.is_visible()
+    await page.goto(f"{up.url}/dashboard/doctor")
+    await page.click("text=Examine the service")
+    await page.locator(".outcome summary").first.click()
+    assert await page.locator(".outcome").count() > 30
