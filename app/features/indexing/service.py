@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from app.features.indexing.remote import Embedder, Vector
 from app.kit.markdown import Level, chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
     from uuid import UUID
 
     from app.features.indexing.queries import Claimed
@@ -87,14 +88,33 @@ async def _work_on(
     database: Database, embedder: Embedder, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
 ) -> None:
     try:
-        live, untouched = await _chunk_until(database, workspace_id, claimed, deadline)
-        done = await _embed_until(database, embedder, workspace_id, live, deadline)
+        async with _kept(database, workspace_id, claimed):
+            live, untouched = await _chunk_until(database, workspace_id, claimed, deadline)
+            done = await _embed_until(database, embedder, workspace_id, live, deadline)
     except BaseException as error:
         blameless = not isinstance(error, Exception)  # the worker was told to stop
         await asyncio.shield(_release(database, workspace_id, claimed, blameless=blameless))
         raise
     left = [item for item in live if item.id not in done]
     await _release(database, workspace_id, [*left, *untouched])
+
+
+@contextlib.asynccontextmanager
+async def _kept(database: Database, workspace_id: UUID, claimed: Sequence[Claimed]) -> AsyncIterator[None]:
+    """Renew the claims while the block works: reading ten megabytes of hostile Markdown outlasts a claim."""
+
+    async def renew() -> None:
+        while True:
+            await asyncio.sleep(CLAIM_SECONDS / 3)
+            async with database.tx(workspace_id) as tx:
+                await queries.renew_claims(tx, [item.id for item in claimed], CLAIM_SECONDS)
+
+    renewing = asyncio.create_task(renew())
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)
 
 
 async def _claim(database: Database, workspace_id: UUID) -> list[Claimed]:
