@@ -222,6 +222,8 @@ def _unreachable(error: httpx2.HTTPError) -> Failed:
     while cause is not None:
         if isinstance(cause, ssl.SSLError):
             advice = "Check the certificate: its host name, its end date, and that the whole chain is sent."
+            if "WRONG_VERSION_NUMBER" in str(cause):
+                advice = "No TLS is spoken at this port: type http://, or the port where the certificate is."
             return Failed("TLS failed.", f"{advice} ({getattr(cause, 'verify_message', '') or cause})")
         cause = cause.__cause__ or cause.__context__
     advice = "Check the name, the port, and that the service runs and listens there (HOST and PORT)."
