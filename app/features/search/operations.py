@@ -124,7 +124,11 @@ async def _described(
     words = {row["id"]: row["score"] for row in lexical}
     cosines = {row["id"]: row["score"] for row in dense}
     scores = {item: calibrated(model, cosines[item]) if item in cosines else THRESHOLD for item in {**words, **cosines}}
-    kept = [item for item in fuse(words, cosines) if item in words or scores[item] >= THRESHOLD][:limit]
+    kept = [
+        item
+        for item in fuse(words, cosines, lexical[0]["bound"] if lexical else 0.0)
+        if item in words or scores[item] >= THRESHOLD
+    ][:limit]
     passages = {row["id"]: row["chunk"] for row in dense} | await queries.find_passages(tx, LANGUAGE, text, kept)
     described = await queries.describe_hits(tx, [(item, passages.get(item)) for item in kept])
     return [_hit(described[item], scores[item]) for item in kept if item in described]

@@ -56,7 +56,8 @@ _LEXICAL = f"""
 , scores AS (
   SELECT p.chunk_id, {_bm25(1.5, 0.75)} AS score {_JOIN.format(level="document")} GROUP BY p.chunk_id
 )
-SELECT d.id, s.score
+SELECT d.id, s.score,
+       (SELECT sum(weight * ln(1 + (n - df + 0.5) / (df + 0.5))) FROM terms, statistics) AS bound
   FROM scores s
   JOIN chunks c ON c.workspace_id = $1 AND c.id = s.chunk_id
   JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
@@ -133,7 +134,7 @@ SELECT count(*) FROM documents WHERE workspace_id = $1 AND deleted_at IS NULL AN
 
 
 async def rank_lexically(tx: Tx, language: str, text: str, tags: list[str]) -> list[asyncpg.Record]:
-    """Rank documents by BM25."""
+    """Rank documents by BM25; `bound` is the score that no document can exceed, for a query that it answers wholly."""
     return await tx.fetch(_LEXICAL, tx.workspace_id, language, text, tags, CANDIDATES)
 
 

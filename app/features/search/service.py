@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 LEXICAL_WEIGHT: Final = 0.6
 DENSE_WEIGHT: Final = 0.4
+ENOUGH_SAID: Final = 0.25
+"""Share of the query's lexical bound from which the words have their full weight."""
+
 THRESHOLD: Final = 0.35
 """Below this a hit without a word in common is dropped."""
 
@@ -21,11 +24,17 @@ _CURVES: Final[dict[str, tuple[tuple[float, float], ...]]] = {
 }
 
 
-def fuse(lexical: Mapping[UUID, float], dense: Mapping[UUID, float]) -> list[UUID]:
-    """Order ids by 0.6 × lexical + 0.4 × dense, each scaled to 0–1 over its list; ties by id, so one order for ever."""
+def fuse(lexical: Mapping[UUID, float], dense: Mapping[UUID, float], bound: float) -> list[UUID]:
+    """Order ids by 0.6 × lexical + 0.4 × dense, each scaled to 0–1 over its list; ties by id, so one order for ever.
+
+    `bound` is the highest lexical score that the query allows. Where even the best match stays far below it, the words
+    say little (one common word of many), and their weight shrinks with it.
+    """
     scaled = (_scaled(lexical), _scaled(dense))
+    said = max(lexical.values(), default=0.0) / bound if bound > 0 else 1.0
+    weight = LEXICAL_WEIGHT * min(1.0, said / ENOUGH_SAID)
     fused = {
-        item: LEXICAL_WEIGHT * scaled[0].get(item, 0.0) + DENSE_WEIGHT * scaled[1].get(item, 0.0)
+        item: weight * scaled[0].get(item, 0.0) + DENSE_WEIGHT * scaled[1].get(item, 0.0)
         for item in {**lexical, **dense}
     }
     return sorted(fused, key=lambda item: (-fused[item], item))
