@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
+    from collections.abc import AsyncIterator
 
     import asyncpg
 
@@ -70,10 +70,6 @@ class Tx:
             raise
         self.workspace_id = before
         await self.connection.execute(f"SET LOCAL app.workspace_id = '{before}'")
-
-    async def executemany(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Run one statement for many rows in one round trip."""
-        await self.connection.executemany(sql, rows)
 
 
 def literal(value: UUID | bytes) -> str:
