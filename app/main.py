@@ -36,6 +36,7 @@ from app.features.signin.passwords import Passwords
 from app.features.signin.service import SignIn
 from app.gate.capabilities import Capabilities
 from app.gate.gate import SESSION, Gate
+from app.gate.inventory import Inventory
 from app.gate.limiter import Limiter
 from app.gate.marks import Marks
 from app.gate.policy import Plans
@@ -85,6 +86,7 @@ def create_app(settings: Settings) -> FastAPI:
         )
         for face in features.collect("rest", "ROUTES")
     ]
+    Inventory.of(route.face.operation for route in routes)
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
     tools, templates = features.collect("tools", "TOOLS"), features.collect("resources", "TEMPLATES")
     pages = page_routes(features.collect("pages", "PAGES"))
