@@ -104,7 +104,7 @@ class WireProxy:
         while data := await reader.read(65536):
             for kind, body in messages.feed(data):
                 self.trips += kind in _TRIPS
-                if self.commit_delay and kind == ord("Q") and body.startswith(b"COMMIT"):
+                if self.commit_delay and kind == ord("Q") and body.rstrip(b"\0").endswith(b"COMMIT"):
                     hold[0] = self.commit_delay
                     self.committed.set()
             server.write(data)
