@@ -26,7 +26,7 @@ from tests.support import stack as stacks
 from tests.support.stack import ServerProcess, Stack
 
 CONTENT = ("The quick brown fox jumps over the lazy dog, and the context repository keeps what it did. " * 12)[:1000]
-SMOKE_SLACK = 0.15
+SMOKE_SLACK = 0.35
 
 
 def _options() -> argparse.Namespace:
