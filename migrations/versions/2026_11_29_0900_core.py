@@ -280,6 +280,7 @@ GRANT INSERT ON event_epochs TO app_system;
 GRANT INSERT, UPDATE, DELETE, TRUNCATE ON pgqueuer, pgqueuer_log, pgqueuer_schedules, pgqueuer_statistics TO app_system;
 GRANT INSERT ON pgqueuer, pgqueuer_log TO app_write;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO app_write, app_system;
+GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO app_system;
 REVOKE SELECT ON pgqueuer, pgqueuer_log, pgqueuer_schedules, pgqueuer_statistics FROM app_read;
 """
 
