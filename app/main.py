@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from starlette.routing import Route
 
 from app import features
 from app.edge import fallback
-from app.edge.discovery.protected_resource import metadata_url
+from app.edge.discovery.protected_resource import protected_resource
 from app.edge.mcp.routes import RESOURCES, REST, endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
@@ -22,6 +22,8 @@ from app.features.accounts.service import Principals
 from app.features.connect.remote import Examiner
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
+from app.features.issuer.credentials import IssuerTokens, Trust
+from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
 from app.features.oauth import service as oauth
@@ -39,7 +41,7 @@ from app.gate.gate import SESSION, Gate
 from app.gate.inventory import Inventory
 from app.gate.limiter import Limiter
 from app.gate.marks import Marks
-from app.gate.policy import Plans
+from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations
 from app.gate.principal import CredentialKind
 from app.gate.site import Site
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
+    from app.gate.ports import CredentialResolver
     from app.settings import Settings
     from app.store.postgres import Database
 
@@ -80,8 +83,7 @@ def create_app(settings: Settings) -> FastAPI:
     routes = [
         OperationRoute(
             face,
-            resource=settings.url + REST,
-            metadata_url=metadata_url(settings, REST),
+            resource=protected_resource(settings, REST),
             body_limit=settings.max_body_bytes,
         )
         for face in features.collect("rest", "ROUTES")
@@ -116,19 +118,14 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         stack.push_async_callback(limiter.aclose)
         passwords = Passwords()
         stack.callback(passwords.close)
+        tokens, issuing = await _tokens(settings, database, principals, stack)
         resolvers = {
             "api-key": Cached(ApiKeys(database, principals)),
-            "bearer": Cached(AccessTokens(database, principals)),
+            "bearer": Cached(tokens),
             SESSION: Cached(BrowserSessions(database, principals)),
         }
         revocations = Revocations(resolvers.values())
-        marks = Marks(
-            {
-                CredentialKind.API_KEY: functools.partial(keys.mark_used, database),
-                CredentialKind.OAUTH: functools.partial(oauth.mark_used, database),
-                CredentialKind.SESSION: functools.partial(signin.mark_seen, database),
-            }
-        )
+        marks = _marks(database)
         await stack.enter_async_context(marks.flushing())
         app.state.gate = Gate(
             database=database,
@@ -142,8 +139,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
-                OAuth: await _authorization_server(settings, database, stack),
-            },
+            }
+            | issuing,
             secret_key=settings.secret_key.get_secret_value(),
             secret_key_old=settings.secret_key_old.get_secret_value(),
             marks=marks,
@@ -152,6 +149,29 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         for endpoint in app.state.mcp:
             await stack.enter_async_context(endpoint.running())
         yield
+
+
+def _marks(database: Database) -> Marks:
+    return Marks(
+        {
+            CredentialKind.API_KEY: functools.partial(keys.mark_used, database),
+            CredentialKind.OAUTH: functools.partial(oauth.mark_used, database),
+            CredentialKind.SESSION: functools.partial(signin.mark_seen, database),
+        }
+    )
+
+
+async def _tokens(
+    settings: Settings, database: Database, principals: Principals, stack: contextlib.AsyncExitStack
+) -> tuple[CredentialResolver, dict[type, Any]]:
+    """Build what resolves tokens, with the server that issues them unless the settings name another one."""
+    if not settings.auth_issuer:
+        server = await _authorization_server(settings, database, stack)
+        return AccessTokens(database, principals), {OAuth: server}
+    issuer = Issuer(settings.auth_issuer, Fetcher())
+    stack.push_async_callback(issuer.aclose)
+    trust = Trust(frozenset(settings.auth_audience), Vocabulary.of(settings.auth_scopes), settings.signup)
+    return IssuerTokens(database, principals, issuer, trust), {}
 
 
 async def _authorization_server(settings: Settings, database: Database, stack: contextlib.AsyncExitStack) -> OAuth:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app import features
+from app.edge.discovery.protected_resource import protected_resource
+from app.edge.mcp.routes import REST
 from app.edge.rest.openapi import as_file, document
 from app.edge.rest.router import OperationRoute
 from app.settings import Settings
@@ -21,7 +23,8 @@ def files() -> dict[str, str]:
     """Build the texts of the files by name; they depend on the code only, never on the machine's settings."""
     settings = Settings.model_construct(public_url=_URL)
     faces: list[Rest] = list(features.collect("rest", "ROUTES"))
-    routes = [OperationRoute(face, resource="", metadata_url="", body_limit=settings.max_body_bytes) for face in faces]
+    resource = protected_resource(settings, REST)
+    routes = [OperationRoute(face, resource=resource, body_limit=settings.max_body_bytes) for face in faces]
     return {
         "v1.json": as_file(document(settings, routes, core_only=True)),
         "full.json": as_file(document(settings, routes, core_only=False)),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 MIB = 1024 * 1024
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Settings(BaseSettings):
@@ -39,16 +41,41 @@ class Settings(BaseSettings):
     insecure_http: bool = False
     access_token_seconds: int = Field(default=3600, ge=60, le=86_400)
     refresh_token_seconds: int = Field(default=60 * 86_400, ge=3600)
+    auth_issuer: str = ""
+    auth_audience: Annotated[list[str], NoDecode] = []
+    auth_scopes: Annotated[dict[str, list[str]], NoDecode] = {}
     signup: Literal["closed", "invite", "open"] = "closed"
     smtp_url: SecretStr = SecretStr("")
     mail_from: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     embed_threads: int = Field(default=2, ge=1, le=64)
 
-    @field_validator("trusted_proxies", mode="before")
+    @field_validator("trusted_proxies", "auth_audience", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+    @field_validator("auth_scopes", mode="before")
+    @classmethod
+    def _pairs(cls, value: object) -> object:
+        """Read `openid=documents.write prompts.write,reader=documents.read`."""
+        if not isinstance(value, str):
+            return value
+        found = (part.partition("=") for part in value.split(",") if part.strip())
+        return {name.strip(): scopes.split() for name, _, scopes in found}
+
+    @model_validator(mode="after")
+    def _check_issuer(self) -> Settings:
+        if not self.auth_issuer:
+            return self
+        parts = urlsplit(self.auth_issuer)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            msg = "AUTH_ISSUER must be the issuer's address as it stands in its metadata: https://…"
+            raise ValueError(msg)
+        if parts.scheme == "http" and parts.hostname not in _LOOPBACK and not self.insecure_http:
+            msg = "AUTH_ISSUER over plain http beyond this machine needs INSECURE_HTTP=1: its keys could be replaced"
+            raise ValueError(msg)
+        return self
 
     @property
     def url(self) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 
 from app.gate.limiter import RateState
 from app.gate.policy import Scope
 from app.kit.errors import AppError, InsufficientScope, Internal, Kind, RateLimited, Unauthenticated
+
+if TYPE_CHECKING:
+    from app.edge.discovery.protected_resource import ProtectedResource
 
 STATUS: dict[Kind, int] = {
     Kind.INVALID: 400,
@@ -29,9 +32,6 @@ STATUS: dict[Kind, int] = {
     Kind.UPSTREAM: 502,
     Kind.UNAVAILABLE: 503,
 }
-
-
-_ALL = " ".join(scope.value for scope in Scope)
 
 
 def status_of(error: AppError) -> int:
@@ -60,26 +60,29 @@ def internal(request_id: str) -> Internal:
     return Internal(f"Something went wrong on our side. Report request id {request_id} if it lasts.")
 
 
-def challenge(error: AppError, metadata_url: str) -> str | None:
+def challenge(error: AppError, resource: ProtectedResource) -> str | None:
     """Write `WWW-Authenticate` (RFC 6750 section 3, RFC 9728 section 5.1) for a 401, or a 403 over OAuth.
 
     A 401 lists every scope, so that a client asks once; a 403 lists what the token has and what it lacks.
     """
     if isinstance(error, Unauthenticated):
         parts = ['error="invalid_token"', f'error_description="{error.message}"'] if error.presented else []
-        return "Bearer " + ", ".join([*parts, f'scope="{_ALL}"', f'resource_metadata="{metadata_url}"'])
-    if isinstance(error, InsufficientScope) and error.granted is not None:
-        scope = " ".join(sorted(error.granted.union(error.scopes)))
-        return f'Bearer error="insufficient_scope", scope="{scope}", resource_metadata="{metadata_url}"'
-    return None
+        names = list(resource.vocabulary.names)
+    elif isinstance(error, InsufficientScope) and error.granted is not None:
+        parts = ['error="insufficient_scope"']
+        names = resource.vocabulary.write(map(Scope, error.granted.union(error.scopes)))
+    else:
+        return None
+    parts += [f'scope="{" ".join(names)}"', f'resource_metadata="{resource.metadata_url}"']
+    return "Bearer " + ", ".join(parts)
 
 
-def error_headers(error: AppError, metadata_url: str) -> list[tuple[bytes, bytes]]:
+def error_headers(error: AppError, resource: ProtectedResource) -> list[tuple[bytes, bytes]]:
     """Give the headers that belong to an error."""
     headers = timing_headers(error)
     if error.etag is not None:
         headers.append((b"etag", error.etag.encode()))
-    if (text := challenge(error, metadata_url)) is not None:
+    if (text := challenge(error, resource)) is not None:
         headers.append((b"www-authenticate", text.encode()))
     return headers
 

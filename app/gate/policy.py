@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 
 class Scope(StrEnum):
@@ -21,12 +24,52 @@ class Scope(StrEnum):
     WORKSPACE_WRITE = "workspace.write"
 
 
+MEANINGS = {
+    Scope.PROMPTS_READ: "Read prompts",
+    Scope.PROMPTS_WRITE: "Create, change and delete prompts",
+    Scope.DOCUMENTS_READ: "Read and search documents and collections",
+    Scope.DOCUMENTS_WRITE: "Create, change and delete documents and collections",
+    Scope.WORKSPACE_READ: "Read projects and what agents noted in the workspace",
+    Scope.WORKSPACE_WRITE: "Change projects and what agents note in the workspace",
+}
+"""The scopes in plain words, for people who consent and for the API's description."""
+
 READ_SCOPES = frozenset(scope for scope in Scope if scope.endswith(".read"))
 
 
 def implied(scopes: frozenset[Scope]) -> frozenset[Scope]:
     """Add the read scope that each write scope implies."""
     return scopes | {Scope(scope.replace(".write", ".read")) for scope in scopes}
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What scopes are called in tokens and challenges: by their own names, or as an external issuer names them."""
+
+    names: dict[str, frozenset[Scope]]
+
+    @classmethod
+    def of(cls, mapping: Mapping[str, Iterable[str]]) -> Vocabulary:
+        """Read an operator's mapping; without one every scope has its own name.
+
+        Raises:
+            ValueError: it names a scope that there is not.
+        """
+        given = {scope for scopes in mapping.values() for scope in scopes}
+        if unknown := given.difference(Scope):
+            msg = f"AUTH_SCOPES: there is no scope {min(unknown)!r}; the scopes are {', '.join(Scope)}"
+            raise ValueError(msg)
+        own = {scope.value: frozenset({scope}) for scope in Scope}
+        return cls({name: frozenset(map(Scope, scopes)) for name, scopes in mapping.items()} or own)
+
+    def read(self, names: Iterable[str]) -> frozenset[Scope]:
+        """Translate the names of a token; unknown ones mean nothing here."""
+        return frozenset().union(*(self.names.get(name, frozenset()) for name in names))
+
+    def write(self, scopes: Iterable[Scope]) -> list[str]:
+        """Name what a client has to ask for to get some scopes."""
+        found = (next((name for name, given in self.names.items() if scope in given), None) for scope in scopes)
+        return sorted({name for name in found if name})
 
 
 class Role(StrEnum):

@@ -74,8 +74,12 @@ class Target:
         return self.port == _PORTS[self.scheme]
 
 
-def parse_target(url: str) -> Target | None:
-    """Take a URL apart; None for everything but plain http and https addresses of a host."""
+def parse_target(url: str, *, local_names: bool = False) -> Target | None:
+    """Take a URL apart; None for everything but plain http and https addresses of a host.
+
+    Args:
+        local_names: also take names that only this machine or network knows.
+    """
     if not 0 < len(url) <= _MAX_URL or _ODD.search(url):
         return None
     try:
@@ -87,7 +91,7 @@ def parse_target(url: str) -> Target | None:
         return None
     host = (parts.hostname or "").removesuffix(".")
     literal = _literal(host)
-    if literal is None and not _is_name(host):
+    if literal is None and not _is_name(host, local=local_names):
         return None
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, host, _PORTS[parts.scheme] if port is None else port, path, literal)
@@ -111,11 +115,11 @@ def _literal(host: str) -> IPAddress | None:
         return None
 
 
-def _is_name(host: str) -> bool:
+def _is_name(host: str, *, local: bool) -> bool:
     """Accept DNS names; a last label of digits or `0x…` is a number to some resolvers, so it is refused."""
     labels = host.split(".")
     if len(host) > _MAX_HOST or not all(_LABEL.fullmatch(label) for label in labels):
         return False
     if labels[-1].isdigit() or labels[-1].startswith("0x"):
         return False
-    return not any(host == name or host.endswith(f".{name}") for name in _LOCAL_NAMES)
+    return local or not any(host == name or host.endswith(f".{name}") for name in _LOCAL_NAMES)

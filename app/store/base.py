@@ -33,6 +33,7 @@ GLOBAL_TABLES = frozenset(
         "oauth_codes",
         "oauth_tokens",
         "oauth_device_codes",
+        "identities",
         "alembic_version",
         "pgqueuer",
         "pgqueuer_log",

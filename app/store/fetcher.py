@@ -8,6 +8,7 @@ one text: nobody learns from it what listens inside.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import socket
 import zlib
@@ -31,6 +32,7 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 Allow = Callable[[IPAddress, int], bool]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_ADDRESSES = 3
 _RATIO_FROM = 64 * 1024  # small texts compress better than any bomb
 
 
@@ -50,7 +52,10 @@ class _Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a fetch may cost, and what it may bring: an empty `types` takes every media type."""
+    """What a fetch may cost, and what it may bring: an empty `types` takes every media type.
+
+    `trusted` is for an address that the operator named in the settings: it may be private and on any port.
+    """
 
     types: frozenset[str]
     max_bytes: int = 5 * 1024 * 1024
@@ -59,6 +64,7 @@ class Bounds:
     redirects: int = 5
     ratio: int = 100
     schemes: frozenset[str] = frozenset({"http", "https"})
+    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +116,18 @@ class Fetcher:
     async def _follow(self, url: str, bounds: Bounds) -> Fetched:
         secure = False
         for _ in range(bounds.redirects + 1):
-            target = parse_target(url)
+            target = parse_target(url, local_names=bounds.trusted)
             if target is None or target.scheme not in bounds.schemes or (secure and target.scheme != "https"):
                 raise _Refused("not an address that is fetched")
             secure = target.scheme == "https"
-            found = await self._ask(target, await self._checked(target), bounds)
+            found = await self._ask_first(target, await self._checked(target, bounds), bounds)
             if isinstance(found, Fetched):
                 return found
             url = urljoin(target.url, found)
         raise _Refused("too many redirects")
 
-    async def _checked(self, target: Target) -> IPAddress:
-        """Resolve a host and check all of its addresses; the first one is connected to."""
+    async def _checked(self, target: Target, bounds: Bounds) -> list[IPAddress]:
+        """Resolve a host and check all of its addresses."""
         if target.literal is not None:
             found = [target.literal]
         else:
@@ -130,9 +136,18 @@ class Fetcher:
         if not found:
             raise _Refused("no address")
         for address in found:
-            if not self._allow(address, target.port) and not (is_public(address) and target.uses_default_port):
+            public = is_public(address) and target.uses_default_port
+            if not (public or bounds.trusted or self._allow(address, target.port)):
                 raise _Refused("an address that is not public")
-        return found[0]
+        return found
+
+    async def _ask_first(self, target: Target, addresses: list[IPAddress], bounds: Bounds) -> Fetched | str:
+        """Ask the first of the checked addresses that takes a connection: a name may have one that leads nowhere."""
+        *before, last = addresses[:_ADDRESSES]
+        for address in before:
+            with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
+                return await self._ask(target, address, bounds)
+        return await self._ask(target, last, bounds)
 
     async def _ask(self, target: Target, address: IPAddress, bounds: Bounds) -> Fetched | str:
         """Send one request to a checked address; returns the document, or where it has moved."""

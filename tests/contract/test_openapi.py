@@ -11,6 +11,12 @@ import pytest
 import yaml
 
 from app import features, openapi
+from app.edge.discovery.protected_resource import protected_resource
+from app.edge.rest.openapi import document
+from app.edge.rest.router import OperationRoute
+from app.gate.policy import Scope
+from app.settings import Settings
+from tests.contract.requirements import proves
 from tests.support.faces import rest_faces
 
 FOLDER = Path(__file__).parents[2] / "openapi"
@@ -85,6 +91,33 @@ def test_every_operation_is_described_with_its_scopes_errors_and_a_unique_id(nam
         assert operation["security"]
         assert {"400", "401", "402", "403", "429", "503"} <= operation["responses"].keys()
         assert not any("HTTPValidationError" in reference for reference in references(operation))
+
+
+@proves("OAUTH-OPENAPI")
+async def test_the_description_leads_to_the_authorization_server(http):
+    described = (await http.get("/openapi.json")).json()
+    scheme = described["components"]["securitySchemes"]["oauth"]
+    metadata = (await http.get("/.well-known/oauth-authorization-server")).json()
+    flow = scheme["flows"]["authorizationCode"]
+    assert scheme["type"] == "oauth2"
+    assert flow["authorizationUrl"] == metadata["authorization_endpoint"]
+    assert flow["tokenUrl"] == flow["refreshUrl"] == metadata["token_endpoint"]
+    assert flow["scopes"].keys() == set(Scope)
+    for item in described["paths"].values():
+        for operation in item.values():
+            ways = [way["oauth"] for way in operation["security"] if "oauth" in way]
+            assert ways == ([[scope] for scope in operation["x-scopes"]] or [[]])
+
+
+@proves("OAUTH-OPENAPI")
+def test_with_another_issuer_the_description_leads_there():
+    settings = Settings.model_construct(public_url="https://a.example", auth_issuer="https://id.example/realm/")
+    faces = features.collect("rest", "ROUTES")
+    resource = protected_resource(settings, "/v1")
+    routes = [OperationRoute(face, resource=resource, body_limit=1) for face in faces]
+    scheme = document(settings, routes, core_only=True)["components"]["securitySchemes"]["oauth"]
+    assert scheme["type"] == "openIdConnect"
+    assert scheme["openIdConnectUrl"] == "https://id.example/realm/.well-known/openid-configuration"
 
 
 def test_every_path_parameter_is_described():

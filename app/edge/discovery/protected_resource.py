@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.gate.policy import Scope
+from app.gate.policy import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,17 +22,28 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 _HEADERS = {"cache-control": "public, max-age=300"}
 
 
-def metadata_url(settings: Settings, path: str) -> str:
-    """Give the address of a resource's metadata document: its path comes after the well-known prefix."""
-    return f"{settings.url}{WELL_KNOWN}{path}"
+@dataclass(frozen=True, slots=True)
+class ProtectedResource:
+    """A surface as tokens and challenges name it: its public URL, its metadata document, what its scopes are called."""
+
+    url: str
+    metadata_url: str
+    vocabulary: Vocabulary
+
+
+def protected_resource(settings: Settings, path: str) -> ProtectedResource:
+    """Describe the surface at a path; in the document's address the path comes after the well-known prefix."""
+    return ProtectedResource(
+        f"{settings.url}{path}", f"{settings.url}{WELL_KNOWN}{path}", Vocabulary.of(settings.auth_scopes)
+    )
 
 
 def document(settings: Settings, path: str) -> dict[str, Any]:
     """Describe the resource at a path."""
     return {
         "resource": f"{settings.url}{path}",
-        "authorization_servers": [settings.url],
-        "scopes_supported": [scope.value for scope in Scope],
+        "authorization_servers": [settings.auth_issuer or settings.url],
+        "scopes_supported": list(Vocabulary.of(settings.auth_scopes).names),
         "bearer_methods_supported": ["header"],
         "resource_name": f"{settings.product_name} ({path})",
         "resource_documentation": f"{settings.url}/openapi.json",

@@ -15,6 +15,7 @@ from app.kit.errors import AppError, PayloadTooLarge, Unauthenticated
 if TYPE_CHECKING:
     from app.edge.asgi import Headers, Receive, Scope, Send
     from app.edge.asgi import Message as AsgiMessage
+    from app.edge.discovery.protected_resource import ProtectedResource
     from app.edge.mcp.endpoint import Endpoint
     from app.edge.mcp.origin import Origins
     from app.edge.mcp.surface import Surface
@@ -37,15 +38,13 @@ class Guard:
         inner: Endpoint,
         *,
         origins: Origins,
-        resource: str,
-        metadata_url: str,
+        resource: ProtectedResource,
         body_limit: int,
     ) -> None:
         self._surface = surface
         self._inner = inner
         self._origins = origins
         self._resource = resource
-        self._metadata_url = metadata_url
         self._limit = body_limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,7 +81,7 @@ class Guard:
         credential = Credential(
             header(scope, b"authorization"),
             header(scope, b"x-agent-id"),
-            resource=self._resource,
+            resource=self._resource.url,
             client=header(scope, b"user-agent"),
         )
         scope[CREDENTIAL] = credential
@@ -102,7 +101,7 @@ class Guard:
             return body, Message.read(body)
         except PayloadTooLarge as error:
             self._refuse_caller(scope, caller, wanted=True)
-            raise Refused.by(error, scope["request_id"], self._metadata_url, INVALID_REQUEST) from error
+            raise Refused.by(error, scope["request_id"], self._resource, INVALID_REQUEST) from error
         except Refused:
             self._refuse_caller(scope, caller)
             raise
@@ -116,7 +115,7 @@ class Guard:
             return
         if tool.operation.scopes and caller.scopes.isdisjoint(tool.operation.scopes):
             error = insufficient(tool.operation, caller)
-            raise Refused.by(error, scope["request_id"], self._metadata_url)
+            raise Refused.by(error, scope["request_id"], self._resource)
 
     def _refuse_caller(self, scope: Scope, caller: Principal | AppError | None, *, wanted: bool | None = None) -> None:
         if wanted is None:
@@ -125,7 +124,7 @@ class Guard:
             msg = "This needs a credential: `Authorization: API-Key gm_…` or an OAuth token for this resource."
             caller = Unauthenticated(msg)
         if isinstance(caller, Unauthenticated) or (isinstance(caller, AppError) and self._surface.authenticated):
-            raise Refused.by(caller, scope["request_id"], self._metadata_url)
+            raise Refused.by(caller, scope["request_id"], self._resource)
 
 
 def _check_post(scope: Scope) -> None:

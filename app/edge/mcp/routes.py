@@ -57,8 +57,7 @@ def mcp_routes(settings: Settings, running: Sequence[Endpoint]) -> list[Route]:
             endpoint.surface,
             endpoint,
             origins=origins,
-            resource=f"{settings.url}{path}",
-            metadata_url=protected_resource.metadata_url(settings, path),
+            resource=protected_resource.protected_resource(settings, path),
             body_limit=settings.max_body_bytes,
         )
         found += [Route(path, guard), Route(f"{path}/", guard)]

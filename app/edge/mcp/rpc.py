@@ -11,6 +11,7 @@ from app.edge import errors
 
 if TYPE_CHECKING:
     from app.edge.asgi import Headers
+    from app.edge.discovery.protected_resource import ProtectedResource
     from app.kit.errors import AppError
 
 PARSE_ERROR = -32700
@@ -52,10 +53,10 @@ class Refused(Exception):
         self.headers.extend(headers or [])
 
     @classmethod
-    def by(cls, error: AppError, request_id: str, metadata_url: str, code: int = REFUSED) -> Refused:
+    def by(cls, error: AppError, request_id: str, resource: ProtectedResource, code: int = REFUSED) -> Refused:
         """Carry a refusal of ours: its status, its headers and its REST error object as `data`."""
         data = errors.error_object(error, request_id)
-        headers = errors.error_headers(error, metadata_url)
+        headers = errors.error_headers(error, resource)
         return cls(errors.status_of(error), code, error.message, data=data, headers=headers)
 
     def body(self) -> bytes:

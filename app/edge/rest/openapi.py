@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app import version
+from app.gate.policy import MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,21 @@ _SECURITY = {
 }
 
 
+def _oauth(settings: Settings) -> dict[str, Any]:
+    """Describe how programs get tokens: from the built-in server, or where the operator's issuer says."""
+    if settings.auth_issuer:
+        url = f"{settings.auth_issuer.rstrip('/')}/.well-known/openid-configuration"
+        return {"type": "openIdConnect", "openIdConnectUrl": url, "description": "Sign-in at the operator's issuer"}
+    flow = {
+        "authorizationUrl": f"{settings.url}/oauth/authorize",
+        "tokenUrl": f"{settings.url}/oauth/token",
+        "refreshUrl": f"{settings.url}/oauth/token",
+        "scopes": {scope.value: meaning for scope, meaning in MEANINGS.items()},
+    }
+    text = "OAuth 2.1 with PKCE (S256) and `resource`; clients register themselves at `/oauth/register`"
+    return {"type": "oauth2", "flows": {"authorizationCode": flow}, "description": text}
+
+
 def document(settings: Settings, routes: Sequence[OperationRoute], *, core_only: bool) -> dict[str, Any]:
     """Describe the routes; `core_only` leaves out what is not of the core contract."""
     chosen = sorted((route for route in routes if route.face.core or not core_only), key=_order)
@@ -52,7 +68,8 @@ def document(settings: Settings, routes: Sequence[OperationRoute], *, core_only:
     )
     components = described.setdefault("components", {})
     used = {name for path in described["paths"].values() for item in path.values() for name in _schemes(item)}
-    components["securitySchemes"] = {name: scheme for name, scheme in _SECURITY.items() if name in used}
+    schemes = _SECURITY | {"oauth": _oauth(settings)}
+    components["securitySchemes"] = {name: scheme for name, scheme in schemes.items() if name in used}
     for name in ("HTTPValidationError", "ValidationError"):
         components.get("schemas", {}).pop(name, None)
     for path in described["paths"].values():

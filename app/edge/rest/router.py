@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from app.edge.asgi import Receive, Scope, Send
+    from app.edge.discovery.protected_resource import ProtectedResource
     from app.edge.web.web import Web
     from app.gate.gate import Admission, Answer
     from app.gate.operation import Operation
@@ -70,10 +71,9 @@ class Rest:
 class OperationRoute(APIRoute):
     """A FastAPI route (for matching and OpenAPI) whose request is served by the gate."""
 
-    def __init__(self, face: Rest, *, resource: str, metadata_url: str, body_limit: int) -> None:
+    def __init__(self, face: Rest, *, resource: ProtectedResource, body_limit: int) -> None:
         self.face = face
         self._resource = resource
-        self._metadata_url = metadata_url
         self._limit = body_limit
         operation = face.operation
         self.binding = Binding(operation.args, face.path, face.method)
@@ -97,7 +97,9 @@ class OperationRoute(APIRoute):
         admission: Admission | None = None
         gate: Gate = scope["app"].state.gate
         try:
-            admission = await gate.admit(self.face.operation, _credential(scope, self.face.operation, self._resource))
+            admission = await gate.admit(
+                self.face.operation, _credential(scope, self.face.operation, self._resource.url)
+            )
             raw = await self.binding.read(scope, receive, self._limit)
             key = _idempotency_key(scope, self.face)
             args = parse_args(self.face.operation.args, raw)
@@ -131,7 +133,7 @@ class OperationRoute(APIRoute):
         await send_bytes(send, status, headers, body)
 
     async def _refuse(self, send: Send, error: AppError, admission: Admission | None, request_id: str) -> None:
-        headers: Headers = [_JSON, _NO_STORE, *errors.error_headers(error, self._metadata_url)]
+        headers: Headers = [_JSON, _NO_STORE, *errors.error_headers(error, self._resource)]
         if admission is not None:
             headers.extend(errors.rate_headers(admission.rate))
         await send_bytes(send, errors.status_of(error), headers, errors.envelope(error, request_id))
@@ -250,14 +252,17 @@ def _header(name: str, description: str, **schema: Any) -> dict[str, Any]:
 
 def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
     scopes = [scope.value for scope in operation.scopes]
-    accepted = {
-        CredentialKind.API_KEY: {"apiKey": []},
-        CredentialKind.OAUTH: {"bearer": scopes[:1]},
-        CredentialKind.SESSION: {"browserSession": []},
+    accepted: dict[CredentialKind, list[dict[str, list[str]]]] = {
+        CredentialKind.API_KEY: [{"apiKey": []}],
+        CredentialKind.OAUTH: [
+            *({"oauth": one} for one in ([[scope] for scope in scopes] or [[]])),
+            {"bearer": scopes[:1]},
+        ],
+        CredentialKind.SESSION: [{"browserSession": []}],
     }
     kinds = operation.credentials or {CredentialKind.API_KEY, CredentialKind.OAUTH}
     extra: dict[str, Any] = {
-        "security": [accepted[kind] for kind in CredentialKind if kind in kinds],
+        "security": [way for kind in CredentialKind if kind in kinds for way in accepted[kind]],
         "x-scopes": scopes,
         "x-rate-family": operation.rate.value,
     }

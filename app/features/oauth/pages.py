@@ -13,7 +13,7 @@ from app.features.oauth.provider.clients import STATIC, is_document_id
 from app.features.oauth.provider.server import Answer
 from app.features.oauth.schemas import Approval
 from app.features.oauth.wire import oauth_of
-from app.gate.policy import Role, Scope
+from app.gate.policy import MEANINGS, Role, Scope
 from app.gate.ports import Revocations
 from app.kit.errors import InvalidRequest, NotFound
 from app.kit.ids import parse_id
@@ -32,16 +32,6 @@ _MAX_QUERY = 16 * 1024
 _MAX_FIELDS = 50
 _ASK = frozenset({"consent", "select_account"})
 _CODE = re.compile(r"[BCDFGHJKLMNPQRSTVWXZ]{8}")
-
-WORDS = {
-    Scope.DOCUMENTS_READ: "Read and search documents and collections",
-    Scope.DOCUMENTS_WRITE: "Create, change and delete documents and collections",
-    Scope.PROMPTS_READ: "Read prompts",
-    Scope.PROMPTS_WRITE: "Create, change and delete prompts",
-    Scope.WORKSPACE_READ: "Read projects and what agents noted in the workspace",
-    Scope.WORKSPACE_WRITE: "Change projects and what agents note in the workspace",
-}
-"""The scopes in plain words."""
 
 
 def _pairs(query: str) -> list[tuple[str, str]]:
@@ -147,7 +137,7 @@ async def _choices(request: Request, person: Principal, resource: str, scopes: S
     return {
         "person": person.user_name,
         "resource": resource,
-        "scopes": [(scope, WORDS[Scope(scope)]) for scope in scopes],
+        "scopes": [(scope, MEANINGS[Scope(scope)]) for scope in scopes],
         "workspaces": [(str(row["id"]), f"{row['name']} ({row['role']})") for row in rows],
     }
 
@@ -229,7 +219,7 @@ async def apps(request: Request) -> Response:
         gate_of(request).get(Revocations).of_grant(grant_id)  # other processes see it within a few seconds
         return redirect(APPS)
     found = await queries.list_apps(database, person.user_id)
-    listed = [(app, [WORDS[Scope(scope)] for scope in app.scopes if scope in Role.OWNER.scopes]) for app in found]
+    listed = [(app, [MEANINGS[Scope(scope)] for scope in app.scopes if scope in Role.OWNER.scopes]) for app in found]
     return render(request, "apps.html", apps=listed, action=APPS)
 
 
