@@ -126,6 +126,7 @@ REQUIREMENTS |= {
     "OAUTH-METADATA": "metadata is found at the root, path-inserted and suffixed addresses, with one issuer",
     "OAUTH-STEP-UP": "an OAuth client without the scope is 403 with a challenge, over MCP too",
     "OAUTH-APPS": "access taken back ends within 5 seconds",
+    "OAUTH-ANYWHERE": "any process takes any step of a sign-in and serves its tokens; a revocation holds on all in 5 s",
     "OAUTH-OPENAPI": "OpenAPI describes the OAuth flow with the scopes of each operation",
     "ISSUER-TOKEN": "with AUTH_ISSUER a token is good that this issuer signed, for now, for an access",
     "ISSUER-AUDIENCE": "its audience is the surface that is called, or what the operator said",
