@@ -11,6 +11,7 @@ import asyncpg
 from pydantic import ValidationError
 
 from app.gate import queries, replay
+from app.gate.guesses import Guesses
 from app.gate.operation import Context, Operation
 from app.gate.principal import CredentialKind
 from app.kit.errors import (
@@ -28,12 +29,12 @@ from app.kit.errors import (
 from app.kit.schema import TAG_PATTERN, Model, unstorable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from app.gate.limiter import Limiter, RateState
     from app.gate.marks import Marks
     from app.gate.policy import Limit, Plans
-    from app.gate.ports import CredentialResolver
+    from app.gate.ports import Cached
     from app.gate.principal import Principal
     from app.store.postgres import Database
 
@@ -78,6 +79,8 @@ class Credential:
     resource: str = ""
     client: str | None = None
     """What the calling program says it is (`User-Agent`); only ever shown to the credential's owner."""
+    address: Callable[[], str] | None = None
+    """Works out where it came from, for counting wrong ones; None where that is limited otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class Gate:
         database: Database,
         limiter: Limiter,
         plans: Plans,
-        resolvers: Mapping[str, CredentialResolver],
+        resolvers: Mapping[str, Cached],
         services: dict[type, Any],
         secret_key: str,
         secret_key_old: str = "",
@@ -116,6 +119,7 @@ class Gate:
         self.database = database
         self.plans = plans
         self._limiter = limiter
+        self._guesses = Guesses(limiter)
         self._resolvers = resolvers
         self._services = services
         self._secrets = (secret_key, secret_key_old) if secret_key_old else (secret_key,)
@@ -168,6 +172,7 @@ class Gate:
 
         Raises:
             Unauthenticated: none, of an unknown scheme, or not valid (any more).
+            RateLimited: too many wrong ones came from this address; what was good here before is still looked at.
         """
         scheme, _, text = (credential.authorization or "").partition(" ")
         if not scheme and credential.session:
@@ -178,8 +183,10 @@ class Gate:
         elif scheme.lower() == SESSION:  # a cookie's value is no credential for programs
             scheme = ""
         resolver = self._resolvers.get(scheme.lower())
-        principal = await _translated(resolver(text.strip(), credential.resource)) if resolver else None
+        principal = await self._resolve(resolver, text.strip(), credential) if resolver else None
         if principal is None:
+            if credential.address is not None:
+                await self._guesses.count(credential.address)
             msg = (
                 "The credential is unknown, expired or revoked. "
                 "Check that the header reads `Authorization: API-Key gm_…`; if it does, create a new key."
@@ -189,6 +196,11 @@ class Gate:
         if self._marks is not None and principal.credential_id is not None:
             self._marks.used(principal.kind, principal.credential_id, agent or _printable(credential.client))
         return replace(principal, agent=agent) if agent else principal
+
+    async def _resolve(self, resolver: Cached, text: str, credential: Credential) -> Principal | None:
+        if credential.address is not None and not resolver.knows(text, credential.resource):
+            self._guesses.check(credential.address)
+        return await _translated(resolver(text, credential.resource))
 
     async def run(
         self,

@@ -47,6 +47,10 @@ class Cached:
             self._known[slot] = (now + CACHE_SECONDS, principal)
         return principal
 
+    def knows(self, credential: str, resource: str) -> bool:
+        """Tell whether the credential was good here before, if perhaps not any more."""
+        return _slot(credential, resource) in self._known
+
     def forget(self, matches: Callable[[Principal], bool]) -> None:
         """Drop the remembered principals that match: their credentials are asked for again at once."""
         for slot in [slot for slot, (_, principal) in self._known.items() if matches(principal)]:

@@ -127,6 +127,7 @@ REQUIREMENTS |= {
     "OAUTH-STEP-UP": "an OAuth client without the scope is 403 with a challenge, over MCP too",
     "OAUTH-APPS": "access taken back ends within 5 seconds",
     "OAUTH-ANYWHERE": "any process takes any step of a sign-in and serves its tokens; a revocation holds on all in 5 s",
+    "GUESS-LIMIT": "wrong credentials are limited by address, over all instances; right ones cost no message",
     "OAUTH-OPENAPI": "OpenAPI describes the OAuth flow with the scopes of each operation",
     "ISSUER-TOKEN": "with AUTH_ISSUER a token is good that this issuer signed, for now, for an access",
     "ISSUER-AUDIENCE": "its audience is the surface that is called, or what the operator said",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from app.edge.asgi import ClientGone, header, read_body, send_bytes
 from app.edge.mcp.rpc import ADDED_HEADERS, CREDENTIAL, INTERNAL_ERROR, INVALID_REQUEST, Message, Refused
 from app.gate.gate import Credential, insufficient
 from app.gate.principal import CredentialKind, Principal
-from app.kit.errors import AppError, PayloadTooLarge, Unauthenticated
+from app.kit.errors import AppError, PayloadTooLarge, RateLimited, Unauthenticated
 
 if TYPE_CHECKING:
     from app.edge.asgi import Headers, Receive, Scope, Send
@@ -83,6 +84,7 @@ class Guard:
             header(scope, b"x-agent-id"),
             resource=self._resource.url,
             client=header(scope, b"user-agent"),
+            address=functools.partial(scope["app"].state.web.addresses.subject, scope),
         )
         scope[CREDENTIAL] = credential
         if credential.authorization is None:
@@ -108,13 +110,11 @@ class Guard:
 
     def _authorize(self, scope: Scope, message: Message, caller: Principal | AppError | None) -> None:
         self._refuse_caller(scope, caller, wanted=self._surface.needs_credential(message.method, message.text("uri")))
-        if message.method != "tools/call" or not isinstance(caller, Principal):
+        if not isinstance(caller, Principal) or caller.kind is not CredentialKind.OAUTH:
             return
-        tool = self._surface.by_name.get(message.text("name") or "")
-        if tool is None or caller.kind is not CredentialKind.OAUTH:
-            return
-        if tool.operation.scopes and caller.scopes.isdisjoint(tool.operation.scopes):
-            error = insufficient(tool.operation, caller)
+        operation = self._surface.operation(message.method, message.text("name"), message.text("uri"))
+        if operation is not None and operation.scopes and caller.scopes.isdisjoint(operation.scopes):
+            error = insufficient(operation, caller)
             raise Refused.by(error, scope["request_id"], self._resource)
 
     def _refuse_caller(self, scope: Scope, caller: Principal | AppError | None, *, wanted: bool | None = None) -> None:
@@ -123,7 +123,9 @@ class Guard:
         if caller is None and wanted:
             msg = "This needs a credential: `Authorization: API-Key gm_…` or an OAuth token for this resource."
             caller = Unauthenticated(msg)
-        if isinstance(caller, Unauthenticated) or (isinstance(caller, AppError) and self._surface.authenticated):
+        if isinstance(caller, Unauthenticated | RateLimited) or (
+            isinstance(caller, AppError) and self._surface.authenticated
+        ):
             raise Refused.by(caller, scope["request_id"], self._resource)
 
 

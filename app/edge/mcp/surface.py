@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.edge.mcp.tool import OLD_NAMES
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from app.edge.mcp.resource import Resource, ResourceTemplate
     from app.edge.mcp.tool import Tool
+    from app.gate.operation import Operation
 
 PUBLIC = frozenset(
     {
@@ -53,6 +54,15 @@ class Surface:
         """Tools by name, the old names included."""
         found = {tool.name: tool for tool in self.tools}
         return found | {old: found[new] for old, new in OLD_NAMES.items() if new in found and old not in found}
+
+    def operation(self, method: str, name: str | None, uri: str | None) -> Operation[Any, Any] | None:
+        """Give the operation that a message leads to: the tool's, or the one that reads a stored resource."""
+        if method == "tools/call":
+            tool = self.by_name.get(name or "")
+            return tool.operation if tool else None
+        if method == "resources/read":
+            return next((found.operation for found in self.templates if found.match(uri or "") is not None), None)
+        return None
 
     def needs_credential(self, method: str, uri: str | None) -> bool:
         """Tell whether a method may not be called anonymously; unknown methods go on, to be answered as unknown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -180,7 +181,8 @@ def _credential(scope: Scope, operation: Operation[Any, Any], resource: str) -> 
         if session and operation.kind == "command" and not web.is_own_origin(scope):
             raise CrossSite
     agent, client = header(scope, b"x-agent-id"), header(scope, b"user-agent")
-    return Credential(authorization, agent, session, resource, client)
+    address = functools.partial(scope["app"].state.web.addresses.subject, scope)
+    return Credential(authorization, agent, session, resource, client, address)
 
 
 def _shape(method: str, path: str) -> tuple[str, int, str]:

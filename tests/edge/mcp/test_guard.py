@@ -11,6 +11,7 @@ import pytest
 
 from app.gate.gate import Credential
 from app.gate.policy import Scope
+from app.gate.ports import Cached
 from app.gate.principal import CredentialKind, Principal
 from tests.edge.mcp.wire import LEGACY_ERA, MODERN_ERA, Era, raw
 from tests.support.service import client_of
@@ -199,7 +200,7 @@ async def test_an_oauth_token_without_the_scope_is_sent_back_for_more(alice, mak
     async def resolve(_: str, __: str) -> Principal:
         return replace(principal, kind=CredentialKind.OAUTH)
 
-    gate._resolvers = {**gate._resolvers, "test-oauth": resolve}
+    gate._resolvers = {**gate._resolvers, "test-oauth": Cached(resolve)}
     client = client_of(service, "Test-OAuth x")
     refused = await era.send(client, "tools/call", {"name": "create_document", "arguments": {}})
     assert refused.status_code == 403

@@ -125,6 +125,24 @@ async def test_an_oauth_client_without_the_scope_is_told_to_step_up(flow, bearer
     assert (await era.send(bearer(wider["access_token"]), "tools/call", params)).status_code == 200
 
 
+@pytest.mark.parametrize("era", BOTH, ids=["legacy", "modern"])
+@pytest.mark.parametrize("path", ["/mcp", "/grok-mcp"])
+@proves("OAUTH-STEP-UP")
+async def test_reading_a_stored_resource_without_the_scope_is_a_challenge_too(flow, bearer, era, path):
+    tokens = await flow.tokens(scope="prompts.read", resource=ISSUER + path)
+    client = bearer(tokens["access_token"])
+    stored = {"uri": "contextrepo://documents/0190f0f0-0000-7000-8000-000000000000"}
+    answer = await era.send(client, "resources/read", stored, path=path)
+    assert answer.status_code == 403
+    assert answer.json()["id"] == 1
+    assert 'error="insufficient_scope", scope="documents.read prompts.read"' in answer.headers["www-authenticate"]
+    for uri in ("contextrepo://capabilities", "contextrepo://openapi"):
+        assert (await era.send(client, "resources/read", {"uri": uri}, path=path)).status_code == 200
+    wider = bearer((await flow.tokens(scope="documents.read", resource=ISSUER + path))["access_token"])
+    found = await era.send(wider, "resources/read", stored, path=path)
+    assert found.json()["error"]["data"]["reason"] == "NOT_FOUND"
+
+
 async def test_over_rest_an_oauth_client_gets_the_challenge_and_a_key_does_not(flow, bearer, people):
     tokens = await flow.tokens(scope="documents.read", resource=f"{ISSUER}/v1")
     body = {"title": "A", "content": "B"}
