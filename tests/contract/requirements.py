@@ -128,6 +128,8 @@ REQUIREMENTS |= {
     "OAUTH-APPS": "access taken back ends within 5 seconds",
     "OAUTH-ANYWHERE": "any process takes any step of a sign-in and serves its tokens; a revocation holds on all in 5 s",
     "GUESS-LIMIT": "wrong credentials are limited by address, over all instances; right ones cost no message",
+    "SLOW-BODY": "a request body that comes too slowly is 408; a slow but steady one arrives",
+    "OAUTH-PROMPT-LOGIN": "prompt=login ends the session, in the browser and on the server, and asks to sign in",
     "OAUTH-OPENAPI": "OpenAPI describes the OAuth flow with the scopes of each operation",
     "ISSUER-TOKEN": "with AUTH_ISSUER a token is good that this issuer signed, for now, for an access",
     "ISSUER-AUDIENCE": "its audience is the surface that is called, or what the operator said",

@@ -6,13 +6,26 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from app.edge.web.page import SIGN_IN, Page, form, gate_of, leave, redirect, render, sign_in_first, visitor, web_of
-from app.edge.web.web import SESSION_COOKIE
+from app.edge.web.page import (
+    SIGN_IN,
+    Page,
+    address,
+    form,
+    gate_of,
+    leave,
+    redirect,
+    render,
+    session_cookie,
+    sign_in_first,
+    sign_visitor_out,
+    visitor,
+)
 from app.features.oauth import queries
 from app.features.oauth.provider.clients import STATIC, is_document_id
 from app.features.oauth.provider.server import Answer
 from app.features.oauth.schemas import Approval
 from app.features.oauth.wire import oauth_of
+from app.features.signin.service import Browser, SignIn
 from app.gate.policy import MEANINGS, Role, Scope
 from app.gate.ports import Revocations
 from app.kit.errors import InvalidRequest, NotFound
@@ -69,7 +82,7 @@ async def authorize(request: Request) -> Response:
     if person is None:
         return sign_in_first(request)
     if "login" in asked.prompts:
-        return _sign_in_again(request, pairs)
+        return await _sign_in_again(request, pairs)
     known = await _known_consent(oauth_of(request), pairs, asked, person)
     return _sent(known) if known is not None else await _consent_page(request, asked, person, query)
 
@@ -101,14 +114,14 @@ async def _known_consent(
     return await oauth.decide(pairs, Approval(person.user_id, consent.workspace_id, asked.scopes, consent.grant_id))
 
 
-def _sign_in_again(request: Request, pairs: Sequence[tuple[str, str]]) -> Response:
-    """End the browser's session and come back without `prompt=login`."""
+async def _sign_in_again(request: Request, pairs: Sequence[tuple[str, str]]) -> Response:
+    """End the browser's session, here and in the browser, and come back without `prompt=login`."""
+    ending = Browser(address(request), request.headers.get("user-agent"), session_cookie(request))
+    await gate_of(request).get(SignIn).sign_out(ending)
     kept = [(name, value) for name, value in pairs if name != "prompt"]
     prompts = " ".join(value for name, value in pairs if name == "prompt").replace("login", "").split()
     query = urlencode([*kept, *([("prompt", " ".join(prompts))] if prompts else [])])
-    response = redirect(f"{SIGN_IN}?next={quote(f'{request.url.path}?{query}', safe='/')}")
-    web_of(request).clear_cookie(response, SESSION_COOKIE)
-    return response
+    return sign_visitor_out(request, redirect(f"{SIGN_IN}?next={quote(f'{request.url.path}?{query}', safe='/')}"))
 
 
 async def _consent_page(request: Request, asked: Asked, person: Principal, query: str) -> Response:

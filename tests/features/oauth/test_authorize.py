@@ -223,8 +223,13 @@ async def test_a_client_on_the_same_machine_is_asked_about_each_time(person):
     assert answer_of(await local.open(prompt="none"))["error"] == "consent_required"
 
 
-async def test_prompt_login_ends_the_browsers_session(flow):
+@proves("OAUTH-PROMPT-LOGIN")
+async def test_prompt_login_ends_the_browsers_session(flow, app, person):
+    cookie = person.http.cookies["__Host-session"]
+    assert (await person.http.get("/dashboard")).status_code == 200
     answer = await flow.open(prompt="login")
+    async with browser_of(app, cookie) as again:  # whoever kept the cookie has nothing
+        assert (await again.get("/dashboard")).headers["location"].startswith("/sign-in")
     assert answer.status_code == 303
     assert answer.headers["location"].startswith("/sign-in?next=")
     assert "prompt" not in answer.headers["location"]
