@@ -69,6 +69,7 @@ openapi: setup ## Write the API descriptions to openapi/
 
 bench: setup ## Run the benchmarks
 	$(BIN)/python -m tests.bench $(ARGS)
+	$(BIN)/python -m tests.bench.logins
 
 lock: $(VENV)/.uv ## Resolve the dependencies again and write requirements.lock
 	$(UV) pip compile pyproject.toml --extra server --extra dev --generate-hashes --no-emit-index-url \

@@ -344,6 +344,18 @@ _AWAY = (
 )
 
 
+async def translated(awaitable: Awaitable[T]) -> T:
+    """Turn the store's troubles into product words, for wires that run no operation.
+
+    Raises:
+        Unavailable: the store is away or overloaded.
+    """
+    try:
+        return await _translated(awaitable)
+    except _Retryable as error:
+        raise Unavailable("This collided with another request; retry it.", retry_after=_RETRY_SECONDS) from error
+
+
 async def _translated(awaitable: Awaitable[T]) -> T:
     """Turn the store's troubles into product words."""
     try:

@@ -11,6 +11,7 @@ from app.edge import errors
 from app.edge.asgi import ClientGone
 from app.edge.web.page import RATES, gate_of, render, sign_in_first, web_of
 from app.edge.web.static import ROUTE
+from app.gate.gate import translated
 from app.kit.errors import AppError, RateLimited, Unauthenticated
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _guarded(page: Page) -> Callable[[Request], Awaitable[Response]]:
             return render(request, "error.html", 403, title="Not over plain http", message=_HTTPS_NEEDED)
         try:
             await _spend(request, page)
-            return await page.endpoint(request)
+            return await translated(page.endpoint(request))
         except Unauthenticated:
             return sign_in_first(request)
         except AppError as error:

@@ -60,7 +60,15 @@ class SignIn:
         self.signup = signup
 
     async def sign_in(self, email: str, password: str, browser: Browser) -> str | None:
-        """Open a session; None when address or password is wrong, after the same work and the same time."""
+        """Open a session; None when address or password is wrong, after the same work and the same time.
+
+        Raises:
+            Unavailable: too many people sign in at once.
+        """
+        async with self._passwords.turn():
+            return await self._sign_in(email, password, browser)
+
+    async def _sign_in(self, email: str, password: str, browser: Browser) -> str | None:
         account = await queries.account_of_email(self._database, email)
         stored: str | None = account["password_hash"] if account else None
         verdict = await self._passwords.check(stored, password)
