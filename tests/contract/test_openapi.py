@@ -49,6 +49,7 @@ async def test_the_yaml_twin_says_the_same(http):
     assert yaml.safe_load(twin.text) == (await http.get("/openapi.json")).json()
 
 
+@proves("AUTH-PUBLIC")
 @pytest.mark.parametrize("path", ["/openapi.json", "/openapi/full.json", "/api/openapi.yaml"])
 async def test_the_documents_are_public_cacheable_and_signal_their_use(http, path):
     answer = await http.get(path)

@@ -13,6 +13,7 @@ from app.gate.gate import Credential
 from app.gate.policy import Scope
 from app.gate.ports import Cached
 from app.gate.principal import CredentialKind, Principal
+from tests.contract.requirements import proves
 from tests.edge.mcp.wire import LEGACY_ERA, MODERN_ERA, Era, raw
 from tests.support.service import client_of
 
@@ -53,6 +54,7 @@ async def test_a_foreign_host_is_misdirected(http):
     assert (await raw(http, PING, host="localhost:8000")).status_code == 200
 
 
+@proves("AUTH-PUBLIC")
 @pytest.mark.parametrize("method", PUBLIC)
 async def test_public_methods_need_no_credential(http, era, method):
     assert (await era.send(http, method)).status_code == 200
@@ -181,6 +183,7 @@ async def test_discover_is_the_stateless_twin_of_initialize(http):
     assert not any(part.get("listChanged") for part in result["capabilities"].values())
 
 
+@proves("AUTH-PUBLIC")
 @pytest.mark.parametrize(
     ("path", "resource"), [("", "/mcp"), ("/mcp", "/mcp"), ("/grok-mcp", "/grok-mcp"), ("/v1", "/v1")]
 )

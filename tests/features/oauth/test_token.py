@@ -46,6 +46,7 @@ async def test_a_code_works_once_and_its_replay_revokes_what_came_of_it(flow, co
     refused(await flow.refresh(tokens["refresh_token"]), "invalid_grant")
 
 
+@proves("OAUTH-CODE")
 async def test_of_fifty_exchanges_of_one_code_exactly_one_succeeds(flow, code):
     answers = await asyncio.gather(*(flow.exchange(code) for _ in range(50)))
     assert sorted(answer.status_code for answer in answers) == [200] + [400] * 49
