@@ -28,7 +28,7 @@ S = TypeVar("S")
 
 
 Call: TypeAlias = dict[str, Any]
-"""Who called what, and the jobs it causes: what `gate_record` writes events, audit lines and jobs from."""
+"""Who called what, and the jobs it causes: what `gate_record` writes from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Context:
         self.jobs.append(job)
 
     def call(self, *jobs: Job) -> Call:
-        """Describe this call to a database function that is the whole command and records itself (`gate_changed`)."""
+        """Describe this call to a database function that is the whole command and records itself (`gate_record`)."""
         principal = self.principal
         return {
             "workspace": principal.workspace_id,

@@ -35,7 +35,7 @@ class Job:
     """Whether a waiting job that asks for the same stands for this one; its handler begins with `absorb`."""
 
     def to_call(self) -> dict[str, Any]:
-        """Give the job as the database function `gate_record` reads it."""
+        """Give the job as the database function `gate_enqueue` reads it."""
         return {"entrypoint": self.entrypoint, "payload": b64encode(encode(self.payload)), "merges": self.merges}
 
 

@@ -60,7 +60,7 @@ BEGIN
                                   decided_at)
   VALUES (p_workspace, p_id, 1, p_revision_id, 1, true, p_title, p_tags, v_content, v_hash, 'create',
           (p_call ->> 'user')::uuid, p_call ->> 'userName', (p_call ->> 'grant')::uuid, p_call ->> 'agent', v_at);
-  PERFORM gate_changed(p_call, 'document.created', p_id, 1);
+  PERFORM gate_record(p_call, 'document.created', p_id, 1);
   RETURN QUERY SELECT encode(v_hash, 'hex'), v_at;
 END
 $function$;
@@ -152,7 +152,7 @@ BEGIN
           coalesce(p_title, d.title), coalesce(p_tags, d.tags), v_content, v_hash,
           CASE WHEN p_version IS NULL THEN 'update' ELSE 'restore' END, p_change_log, (p_call ->> 'user')::uuid,
           p_call ->> 'userName', (p_call ->> 'grant')::uuid, p_call ->> 'agent', v_at);
-  PERFORM gate_changed(p_call, 'document.changed', p_id, d.revision + 1);
+  PERFORM gate_record(p_call, 'document.changed', p_id, d.revision + 1);
   RETURN QUERY SELECT 'written', coalesce(p_title, d.title), v_version, d.revision + 1, encode(v_hash, 'hex'), v_at,
                       v_missing;
 END
@@ -185,7 +185,7 @@ BEGIN
   END IF;
   UPDATE documents AS x SET deleted_at = clock_timestamp(), deleted_by = (p_call ->> 'user')::uuid
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL;
-  PERFORM gate_changed(p_call, 'document.deleted', p_id, d.revision);
+  PERFORM gate_record(p_call, 'document.deleted', p_id, d.revision);
   RETURN QUERY SELECT 'deleted', d.revision, encode(d.content_hash, 'hex');
 END
 $function$;
