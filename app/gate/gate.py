@@ -198,8 +198,9 @@ class Gate:
         return replace(principal, agent=agent) if agent else principal
 
     async def _resolve(self, resolver: Cached, text: str, credential: Credential) -> Principal | None:
-        if credential.address is not None and not resolver.knows(text, credential.resource):
-            self._guesses.check(credential.address)
+        limited = credential.address if self._guesses.any else None
+        if limited is not None and not resolver.knows(text, credential.resource):
+            self._guesses.check(limited)
         return await _translated(resolver(text, credential.resource))
 
     async def run(

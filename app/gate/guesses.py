@@ -29,14 +29,17 @@ class Guesses:
         self._limiter = limiter
         self._spent: dict[str, float] = {}
 
+    @property
+    def any(self) -> bool:
+        """Whether any address has spent its guesses: else nothing has to be looked up."""
+        return bool(self._spent)
+
     def check(self, address: Address) -> None:
         """Refuse an address that guessed too often, before its credential is looked at.
 
         Raises:
             RateLimited: until as many of its guesses are a minute old.
         """
-        if not self._spent:
-            return
         now, subject = time.monotonic(), address()
         until = self._spent.get(subject, now)
         if until > now:

@@ -218,7 +218,7 @@ async def until_waiting(sql, *, writers):
     """Wait until so many statements of the service wait for a lock."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     async with asyncio.timeout(10):
-        while await sql.fetchval(waiting) != writers:
+        while await sql.fetchval(waiting) != writers:  # noqa: ASYNC110  the database tells no event
             await asyncio.sleep(0.02)
 
 
