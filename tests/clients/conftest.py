@@ -15,6 +15,7 @@ from tests.support import npm
 from tests.support.product import Up
 
 TYPESCRIPT_SDK = "@modelcontextprotocol/sdk@1.32.2"
+INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 FASTMCP = "fastmcp==4.2.3"
 OAUTH_CLIENTS = (
     TYPESCRIPT_SDK,
@@ -54,6 +55,13 @@ def node_clients():
 
 
 @pytest.fixture(scope="session")
+def inspector():
+    """The command of the Inspector without its pages."""
+    folder = npm.installed("inspector-1", INSPECTOR) / "node_modules" / "@modelcontextprotocol" / "inspector"
+    return [str(npm.NODE), str(folder / "clients" / "launcher" / "build" / "index.js"), "--cli"]
+
+
+@pytest.fixture(scope="session")
 def fastmcp():
     """The path of a Python that has the FastMCP client, which wants versions of its own."""
     folder = npm.cache() / "fastmcp-1"
@@ -82,13 +90,18 @@ def browser(product):
     return Browser(product.url, email, product.admin("sign-in-link", "--email", email)["signInLink"])
 
 
+@pytest.fixture(scope="session")
+def conformance_folder(node_clients):
+    """The folder of the official conformance suite."""
+    return node_clients / "node_modules" / "@modelcontextprotocol" / "conformance"
+
+
 @pytest.fixture
-def conformance(node, node_clients, tmp_path):
+def conformance(node, conformance_folder, tmp_path):
     """The official conformance suite as a command."""
-    suite = node_clients / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [node, str(suite), *arguments]
+        command = [node, str(conformance_folder / "dist" / "index.js"), *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
 
     return run

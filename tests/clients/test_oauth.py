@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import secrets
 import shutil
 import socket
@@ -19,6 +18,8 @@ from mcp.client import Client
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
+
+from tests.clients.browser import printed_url
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
 CALLBACK = "http://127.0.0.1:43210/callback"
@@ -251,7 +252,7 @@ def test_mcp_remote_signs_in(product, browser, node, node_clients, tmp_path):
     try:
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
         send({"id": 1, "method": "initialize", "params": hello})
-        browser.follow(browser.allow(_printed_url(tmp_path / "stderr", f"{product.url}/oauth/authorize")))
+        browser.follow(browser.allow(printed_url(tmp_path / "stderr", f"{product.url}/oauth/authorize")))
         assert heard()["result"]["serverInfo"]["name"] == "context-repo"
         send({"method": "notifications/initialized"})
         send({"id": 2, "method": "tools/call", "params": {"name": "get_user_info", "arguments": {}}})
@@ -266,17 +267,8 @@ def test_mcp_remote_signs_in(product, browser, node, node_clients, tmp_path):
         errors.close()
 
 
-def _printed_url(log: Path, prefix: str) -> str:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if found := re.search(re.escape(prefix) + r"\?[^\s\"]+", log.read_text()):
-            return found.group(0)
-        time.sleep(0.1)
-    raise AssertionError(log.read_text())
-
-
-def test_the_authorization_server_conforms(product, browser, node, node_clients, tmp_path):
-    suite = node_clients / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+def test_the_authorization_server_conforms(product, browser, node, conformance_folder, tmp_path):
+    suite = conformance_folder / "dist" / "index.js"
     log = tmp_path / "log"
     product.sql(
         "INSERT INTO oauth_clients (client_id, kind, metadata, expires_at) "
@@ -291,7 +283,7 @@ def test_the_authorization_server_conforms(product, browser, node, node_clients,
             stdout=out, stderr=subprocess.STDOUT, cwd=tmp_path, env=product.environment,
         )  # fmt: skip
         try:
-            browser.follow(browser.allow(_printed_url(log, f"{product.url}/oauth/authorize")))
+            browser.follow(browser.allow(printed_url(log, f"{product.url}/oauth/authorize")))
             assert process.wait(60) == 0, log.read_text()
         finally:
             process.kill()
