@@ -43,16 +43,6 @@ def document(product):
     return client_id
 
 
-def expire_access(product):
-    """Let every access token end now; refresh tokens go on."""
-    product.sql("UPDATE oauth_tokens SET expires_at = now() WHERE kind = 'access'")
-
-
-def restart(product):
-    product.stop()
-    product.start()
-
-
 class Storage:
     def __init__(self):
         self.tokens = None
@@ -118,8 +108,8 @@ async def test_the_python_sdk_signs_in(product, browser, document, path, how):
     assert len(opened) == 2
     assert (storage.client.client_id == document) is (how == "described")
     before = storage.tokens
-    await anyio.to_thread.run_sync(expire_access, product)
-    await anyio.to_thread.run_sync(restart, product)
+    await anyio.to_thread.run_sync(product.expire_access)
+    await anyio.to_thread.run_sync(product.restart)
     provider.context.token_expiry_time = 1.0  # this SDK refreshes by its clock only, and not after a 401
     again = await call("get_user_info", {})
     assert again.structured_content["data"]["email"] == browser.email
@@ -170,8 +160,8 @@ def test_the_typescript_sdk_signs_in(  # noqa: PLR0917  fixtures
     )
 
     def steps():
-        expire_access(product)
-        restart(product)
+        product.expire_access()
+        product.restart()
 
     try:
         opened, seen = answers_of(process, browser, steps, narrow=version == "v2")
@@ -205,8 +195,8 @@ def test_the_fastmcp_client_signs_in(product, browser, fastmcp):
                 _wait_for_port(43777)
                 browser.follow(location)
             elif "paused" in seen:
-                expire_access(product)
-                restart(product)
+                product.expire_access()
+                product.restart()
                 process.stdin.write("\n")
                 process.stdin.flush()
             else:
@@ -257,8 +247,8 @@ def test_mcp_remote_signs_in(product, browser, node, node_clients, tmp_path):
         send({"method": "notifications/initialized"})
         send({"id": 2, "method": "tools/call", "params": {"name": "get_user_info", "arguments": {}}})
         assert heard()["result"]["structuredContent"]["data"]["email"] == browser.email
-        expire_access(product)
-        restart(product)
+        product.expire_access()
+        product.restart()
         send({"id": 3, "method": "tools/call", "params": {"name": "get_user_info", "arguments": {}}})
         assert heard()["result"]["structuredContent"]["data"]["email"] == browser.email
     finally:

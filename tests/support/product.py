@@ -88,6 +88,15 @@ class Up:
         self._process.send_signal(signal.SIGTERM)
         self._process.wait(60)
 
+    def restart(self) -> None:
+        """Stop it and start it again."""
+        self.stop()
+        self.start()
+
+    def expire_access(self) -> None:
+        """Let every access token end now; refresh tokens go on."""
+        self.sql("UPDATE oauth_tokens SET expires_at = now() WHERE kind = 'access'")
+
     def ctx(self, *arguments: str) -> str:
         """Run a command of `ctx`; returns what it prints."""
         done = subprocess.run(
