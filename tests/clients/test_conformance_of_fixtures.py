@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 
 from tests.clients.door import authorized
+from tests.contract.requirements import proves
 from tests.support.conformance import PATH
 from tests.support.stack import ServerProcess, serving
 
@@ -49,6 +50,7 @@ def scored(suite, revision):
 
 
 @pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+@proves("MCP-SUITE")
 async def test_every_scored_scenario_passes_or_has_a_reason(
     fixture_server, make, conformance, conformance_folder, tmp_path, revision
 ):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 
 import pytest
 
 from tests.clients.browser import printed_url
+from tests.contract.requirements import proves
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
 ERAS = ["legacy", "modern"]
@@ -16,7 +18,10 @@ ERAS = ["legacy", "modern"]
 @pytest.fixture
 def environment(product, tmp_path):
     """A home of the test's own, where it keeps what it got by signing in; it may open a browser without a terminal."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
     return {
+        "MCP_OAUTH_CALLBACK_URL": f"http://127.0.0.1:{port}/oauth/callback",
         "PATH": product.environment["PATH"],
         "HOME": str(tmp_path),
         "MCP_INSPECTOR_SECRET_STORE": "file",
@@ -45,6 +50,7 @@ def result_of(done):
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("path", ["/mcp", "/grok-mcp"])
+@proves("MCP-INSPECTOR")
 def test_by_api_key(up, inspect, path, era):
     def ask(*arguments):
         return inspect(path, *arguments, era=era, key=up.key)

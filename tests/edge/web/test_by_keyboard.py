@@ -7,6 +7,7 @@ import secrets
 import httpx2
 import pytest
 
+from tests.contract.requirements import proves
 from tests.edge.web.chromium import PASSWORD, barriers, tab_to
 from tests.edge.web.shown import OWNER, World, answering, path_of, registered
 
@@ -26,6 +27,7 @@ async def pressed(page, button, key="Enter"):
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+@proves("WEB-KEYBOARD")
 async def test_sign_in_create_and_revoke_a_key_invite_consent_and_sign_out(world: World, scripts):
     page = await (await world.visit("nobody", scripts=scripts)).new_page()
     main = page.locator("main")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app import features
+from tests.contract.requirements import proves
 from tests.edge.web.chromium import DESKTOP, PHONE, barriers, keep_pictures, quiet, too_wide, walked
 from tests.edge.web.shown import VIEWS
 
@@ -44,6 +45,7 @@ async def judge(page):
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+@proves("WEB-EVERYBODY")
 async def test_a_page_keeps_nobody_out(world, view):
     page, complaints = await open_view(world, view)
     for scheme, size in (("light", "wide"), ("dark", "narrow")):
