@@ -179,14 +179,9 @@ VIEWS = [
 async def made(up: Up, browser: Browser, owner: StorageState) -> World:
     """Put some life into a service whose owner is signed in."""
     world = World(up, browser, {"owner": owner}, {})
-    guest = f"{secrets.token_hex(4)}@example.test"
-    await asyncio.to_thread(up.admin, "create-user", "--email", guest)
-    link = (await asyncio.to_thread(up.admin, "sign-in-link", "--email", guest))["signInLink"]
-    world.states["guest"] = await signed_in_by(world, link)
-    link = (await asyncio.to_thread(up.admin, "sign-in-link", "--email", guest))["signInLink"]
-    world.places["set_password"] = path_of(link)
+    guest, stranger, newcomer = (f"{secrets.token_hex(4)}@example.test" for _ in range(3))
     page = await (await world.visit("owner", scripts=False)).new_page()
-    for field, address in (("invite_of_guest", guest), ("invite_of_stranger", f"{secrets.token_hex(4)}@example.test")):
+    for field, address in (("invite_of_guest", guest), ("invite_of_stranger", stranger)):
         await page.goto(world.url("/dashboard/members"))
         await page.fill("#f-email", address)
         await _send(page, "main button:text-is('Invite')")
@@ -197,13 +192,27 @@ async def made(up: Up, browser: Browser, owner: StorageState) -> World:
         await box.check()
     await _send(page)
     await _programs(world, up)
-    other = await (await world.visit("guest", scripts=False)).new_page()
-    await other.goto(world.url("/dashboard/workspaces"))
-    await other.fill("#f-name", "Release team")
-    await _send(other)
     await _allow(world, page)
-    world.places["sign_up"] = await _sign_up_link(world)
+    await _settle(world, guest)
+    world.places["set_password"] = await _mailed_link(world, "/forgot-password", guest)
+    world.places["sign_up"] = await _mailed_link(world, "/sign-up", newcomer)
     return world
+
+
+async def _settle(world: World, guest: str) -> None:
+    """Let the guest make an account, without accepting the invite, and a workspace."""
+    context = await world.visit("nobody", scripts=False)
+    page = await context.new_page()
+    await page.goto(world.url("{invite_of_guest}"))
+    await page.fill("#f-name", "Guest")
+    await page.fill("#f-password", PASSWORD)
+    await _send(page)
+    assert page.url == world.url("{invite_of_guest}")
+    await page.goto(world.url("/dashboard/workspaces"))
+    await page.fill("#f-name", "Release team")
+    await _send(page)
+    assert guest in await page.inner_text("main")
+    world.states["guest"] = await context.storage_state()
 
 
 async def signed_in_by(world: World, link: str) -> StorageState:
@@ -283,14 +292,18 @@ async def _allow(world: World, page: Page) -> None:
         assert (await http.post("/oauth/token", data=fields)).status_code == 200
 
 
-async def _sign_up_link(world: World) -> str:
-    """Ask for an account and read the mail."""
+async def _mailed_link(world: World, path: str, address: str) -> str:
+    """Ask for a link and read it in the mail."""
     page = await (await world.visit("nobody", scripts=False)).new_page()
-    await page.goto(world.url("/sign-up"))
-    await _ask_for_mail(page)
+    await page.goto(world.url(path))
+    await page.fill("#f-email", address)
+    await _send(page)
     deadline = time.monotonic() + _LINK_SECONDS
     while time.monotonic() < deadline:
-        mails = await asyncio.to_thread(world.up.ctx, "admin", "outbox")
-        if found := re.search(r"http\S+/sign-up/\S+", mails):
-            return path_of(found[0])
+        mails = (await asyncio.to_thread(world.up.admin, "outbox"))["mails"]
+        for mail in mails:
+            if mail["recipient"] == address and (
+                found := re.search(r"http\S+/(sign-up|set-password)/\S+", mail["body"])
+            ):
+                return path_of(found[0])
     raise AssertionError("no mail came")

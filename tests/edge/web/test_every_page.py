@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from app import features
 from tests.contract.requirements import proves
 from tests.edge.web.chromium import DESKTOP, PHONE, barriers, keep_pictures, quiet, too_wide, walked
 from tests.edge.web.shown import VIEWS
@@ -26,11 +25,6 @@ async def open_view(world, view, *, scripts=True):
     if view.status >= 400:  # the browser itself notes such an answer
         complaints[:] = [text for text in complaints if f"status of {view.status}" not in text]
     return page, complaints
-
-
-def test_no_page_is_left_out():
-    served = {page.path for page in features.collect("pages", "PAGES") if "GET" in page.methods}
-    assert {view.pattern for view in VIEWS} == served
 
 
 async def judge(page):
