@@ -62,8 +62,7 @@ def create_app(settings: Settings) -> FastAPI:
         surface,
         endpoint,
         origins=Origins(settings.url),
-        resource=f"{settings.url}{PATH}",
-        metadata_url=protected_resource.metadata_url(settings, PATH),
+        resource=protected_resource.protected_resource(settings, PATH),
         body_limit=settings.max_body_bytes,
     )
     made.state.mcp.append(endpoint)
