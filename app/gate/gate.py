@@ -203,7 +203,8 @@ class Gate:
         """Run an admitted operation and commit before returning.
 
         Raises:
-            AppError: what the operation declares, no key where one is needed, a receipt's refusals, or `Unavailable` when a store is away.
+            AppError: what the operation declares, no key where one is needed, a receipt's refusals, or `Unavailable`
+                when a store is away.
         """
         assert admission.operation is operation
         keyed = idempotency_key is not None
