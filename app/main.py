@@ -74,6 +74,8 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        # Most requests never reach the framework's layers: its spans would tell half, and asking costs each request.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
         lifespan=lambda app: _lifespan(app, settings),
     )
     app.https = settings.url.startswith("https://")
