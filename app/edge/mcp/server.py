@@ -178,13 +178,17 @@ class Handlers:
 
 @contextlib.asynccontextmanager
 async def _refusing(ctx: ServerRequestContext[Any, Any], uri: str | None = None) -> AsyncIterator[None]:
-    """Carry a refusal where there is no result to fail."""
+    """Carry a refusal, or a fault of ours without its cause, where there is no result to fail."""
     try:
         yield
     except AppError as error:
         scope = _scope(ctx)
         scope[ADDED_HEADERS].extend(errors.timing_headers(error))
         raise _rpc_error(error, scope["request_id"], uri) from error
+    except Exception as error:
+        request_id = _scope(ctx)["request_id"]
+        log.exception("unexpected error", extra={"request_id": request_id})
+        raise _rpc_error(errors.internal(request_id), request_id, uri) from error
 
 
 async def _read(

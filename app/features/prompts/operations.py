@@ -10,6 +10,7 @@ from pydantic_core import from_json
 from app.features.prompts import queries
 from app.features.prompts.errors import LabelNotFound, PromptNotFound, PromptVersionNotFound
 from app.features.prompts.schemas import (
+    MAX_LABELS,
     ChangedPrompt,
     CreatePrompt,
     DeletePrompt,
@@ -22,7 +23,6 @@ from app.features.prompts.schemas import (
     PromptAck,
     PromptItem,
     PromptLabel,
-    PromptLabels,
     PromptVersion,
     RemoveLabel,
     RestorePromptVersion,
@@ -36,7 +36,7 @@ from app.kit.errors import InvalidRequest, PreconditionConflict
 from app.kit.guarded import RevisionMismatch
 from app.kit.ids import new_id
 from app.kit.paging import clamped, fitting, pagination
-from app.kit.schema import One, Page
+from app.kit.schema import One, Page, Pagination
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -131,19 +131,24 @@ async def restore_prompt_version(ctx: Context, args: RestorePromptVersion) -> On
 
 
 @query("prompts.labels", scope=Scope.PROMPTS_READ, rate=Rate.READONLY, raises=(PromptNotFound,))
-async def list_labels(ctx: Context, args: ListLabels) -> PromptLabels:
-    """List a prompt's labels and the versions that they point at."""
+async def list_labels(ctx: Context, args: ListLabels) -> Page[PromptLabel]:
+    """List a prompt's labels, 100 at most, by name, and the versions that they point at."""
     async with ctx.snapshot() as tx:
         if not await queries.prompt_exists(tx, args.prompt_id):
             raise PromptNotFound
         rows = await queries.list_labels(tx, args.prompt_id)
-    return PromptLabels(data=[PromptLabel.model_validate(dict(row)) for row in rows])
+    items = [PromptLabel.model_validate(dict(row)) for row in rows]
+    return Page(data=items, pagination=Pagination(cursor=None, has_more=False))
 
 
 @command("prompts.label", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=(*_GUARDED, PromptVersionNotFound))
 async def set_label(ctx: Context, args: SetLabel) -> One[PromptLabel]:
     """Point a label at a version; one that exists is moved. The prompt's revision stays."""
     row, version = await _locked_with_version(ctx, args)
+    known = {label["label"] for label in await queries.list_labels(ctx.tx, args.prompt_id)}
+    if args.label not in known and len(known) >= MAX_LABELS:
+        msg = f"label: a prompt has at most {MAX_LABELS} labels; remove one, or move one that it has"
+        raise InvalidRequest(msg, details=[{"field": "label", "message": msg}])
     if await queries.set_label(ctx, args.prompt_id, args.label, version["version"]):
         ctx.emit("prompt.labelled", args.prompt_id, row["revision"])
     (label,) = await queries.list_labels(ctx.tx, args.prompt_id, args.label)

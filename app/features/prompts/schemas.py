@@ -19,6 +19,8 @@ from app.kit.paging import DEFAULT_LIMIT, MAX_LIMIT
 from app.kit.schema import EpochMs, Model, Positive, RestOnly, TagFilter, Tags, absent, as_list, not_null
 
 MAX_DESCRIPTION = 2_000
+MAX_VARIABLE_DESCRIPTION = 500
+MAX_LABELS = 100
 MAX_VARIABLES = 100
 MAX_NAME = 64
 MAX_PARAMETERS = 16 * 1024
@@ -49,7 +51,7 @@ class Variable(Model):
 
     name: Annotated[str, Field(pattern=rf"^{NAME}$", description="Letters, digits and underscores.")]
     type: Annotated[VariableType, Field(default=VariableType.STRING, description="What its value must be.")]
-    description: Annotated[str | None, Field(default=None, max_length=MAX_DESCRIPTION, exclude_if=absent)]
+    description: Annotated[str | None, Field(default=None, max_length=MAX_VARIABLE_DESCRIPTION, exclude_if=absent)]
 
 
 def _each_once(variables: list[Variable]) -> list[Variable]:
@@ -294,9 +296,3 @@ class PromptLabel(Model):
     version_id: UUID
     user_name: Annotated[str, Field(description="Who moved it there.")]
     moved_at: datetime
-
-
-class PromptLabels(Model):
-    """`{"data": […]}`, by name."""
-
-    data: list[PromptLabel]

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import from_json
+
 from app.features.documents.schemas import Notice
 from app.features.prompts.schemas import MAX_VARIABLES, NAME, Variable, VariableType, canonical
 from app.kit.errors import InvalidRequest
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(rf"\$\{{({NAME})\}}")
 _SHOWN = 20
+MAX_FILLED = 10 * 1024 * 1024
+"""Characters of a text with its values: a value may stand in many places."""
 
 _JSON_TYPES: dict[VariableType, tuple[type, ...]] = {
     VariableType.NUMBER: (int, float),
@@ -143,13 +147,17 @@ def render(content: str, variables: Iterable[Variable], arguments: Mapping[str, 
     """Put values in the place of declared variables; every other byte stays, and a value is never read again.
 
     Raises:
-        InvalidRequest: a value is not of its variable's type.
+        InvalidRequest: a value is not of its variable's type, or the text would become larger than `MAX_FILLED`.
     """
     values: dict[str, str] = {}
     for variable in variables:
         if (value := arguments.get(variable.name)) is not None:
             _check(variable, value)
             values[variable.name] = value
+    growth = sum(len(values[place[1]]) - len(place[0]) for place in _PLACE.finditer(content) if place[1] in values)
+    if growth > 0 and len(content) + growth > MAX_FILLED:
+        msg = f"With these values the text would be longer than {MAX_FILLED} characters; send shorter ones."
+        raise InvalidRequest(msg)
     return _PLACE.sub(lambda place: values.get(place[1], place[0]), content)
 
 
@@ -157,8 +165,8 @@ def _check(variable: Variable, value: str) -> None:
     if variable.type is VariableType.STRING:
         return
     try:
-        parsed = json.loads(value)
-    except (ValueError, RecursionError):
+        parsed = from_json(value, allow_inf_nan=False)
+    except ValueError:
         parsed = None
     wanted = _JSON_TYPES[variable.type]
     if not isinstance(parsed, wanted) or (isinstance(parsed, bool) and bool not in wanted):

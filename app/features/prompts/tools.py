@@ -35,7 +35,7 @@ TOOLS = [
         "search_prompts",
         "Search prompts",
         "Find stored prompts by literal text in title, description or content, or by tags; without either, browse "
-        "them, newest first. Gives ids for read_prompt; find_items searches by meaning.",
+        "them, newest first. Gives ids for read_prompt.",
         operations.list_prompts,
         READS,
         text.prompts,

@@ -112,7 +112,17 @@ async def test_a_version_of_another_prompt_cannot_be_labelled(alice, bob, make):
         (None, 400),
     ):
         assert (await alice.client.put(label_url(made), json={"versionId": version})).status_code == status
-    assert (await alice.client.get(f"/v1/prompts/{made['id']}/labels")).json() == {"data": []}
+    assert (await alice.client.get(f"/v1/prompts/{made['id']}/labels")).json()["data"] == []
+
+
+async def test_a_prompt_has_a_hundred_labels_at_most(alice, make):
+    made = await make.prompt(alice.client)
+    version = {"versionId": made["versionId"]}
+    answers = await asyncio.gather(*[alice.client.put(label_url(made, f"l{n}-x"), json=version) for n in range(103)])
+    assert sorted(answer.status_code for answer in answers) == [200] * 100 + [400] * 3
+    listed = (await alice.client.get(f"/v1/prompts/{made['id']}/labels")).json()
+    assert (len(listed["data"]), listed["pagination"]) == (100, {"cursor": None, "hasMore": False})
+    assert (await alice.client.put(label_url(made, listed["data"][0]["label"]), json=version)).status_code == 200
 
 
 async def test_one_label_moved_by_many_at_once_points_at_one_version(alice, make):

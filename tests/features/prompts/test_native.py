@@ -9,6 +9,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from app.store.postgres import Database
 from tests.contract.requirements import proves
 from tests.edge.mcp.wire import BOTH
 
@@ -125,6 +126,19 @@ async def test_the_scope_the_plan_and_the_rate_hold_here_too(alice, make, strict
     await make.plan(alice, None)
     unpaid = make.client(await make.key(alice))
     assert (await era.send(unpaid, "prompts/list")).json()["error"]["data"]["reason"] == "PLAN_REQUIRED"
+
+
+@each_era
+@pytest.mark.parametrize(("method", "params"), [("prompts/list", {}), ("prompts/get", {"name": "1"})])
+@proves("ERR-500")
+async def test_a_fault_of_ours_does_not_show_its_cause(alice, era, monkeypatch, method, params):
+    def broken(*_):
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(Database, "snapshot", broken)
+    answer = await era.send(alice.client, method, params)
+    assert (answer.json()["error"]["code"], answer.json()["error"]["data"]["reason"]) == (-32603, "INTERNAL")
+    assert "secret" not in answer.text
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.features.prompts.schemas import MAX_VARIABLES, Variable, VariableType
-from app.features.prompts.service import names_in, render
+from app.features.prompts.service import MAX_FILLED, names_in, render
 from app.kit.errors import InvalidRequest
 from tests.contract.requirements import proves
 
@@ -109,7 +109,7 @@ async def test_a_text_with_more_variables_than_can_be_declared_says_so(alice, ma
     ("kind", "good", "bad"),
     [
         ("string", ["", "x", "${a}"], []),
-        ("number", ["1", "-1.5e3"], ["", "x", "true", '"1"', "[1]"]),
+        ("number", ["1", "-1.5e3"], ["", "x", "true", "NaN", "-Infinity", '"1"', "[1]"]),
         ("integer", ["1", "-7"], ["1.5", "x", "false"]),
         ("boolean", ["true", "false"], ["1", "True", "yes"]),
         ("array", ["[]", '["a"]'], ["{}", "a", "[" * 100_000]),
@@ -124,6 +124,16 @@ def test_a_value_must_be_of_its_type(kind, good, bad):
     for value in bad:
         with pytest.raises(InvalidRequest, match=r"^a: "):
             render("<${a}>", variables, {"a": value})
+
+
+@proves("PRM-NATIVE-GET")
+def test_values_cannot_blow_a_text_up():
+    variables = [Variable(name="a")]
+    text = "${a}" * 100_000
+    assert len(render(text, variables, {"a": "x" * 100})) == MAX_FILLED - 485_760
+    with pytest.raises(InvalidRequest, match="longer than"):
+        render(text, variables, {"a": "x" * 105})
+    assert render("x" * (MAX_FILLED + 1) + "${a}", variables, {"a": ""}) == "x" * (MAX_FILLED + 1)
 
 
 LITERALS = st.one_of(
