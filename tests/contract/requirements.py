@@ -1,4 +1,4 @@
-"""Every promise of the contract's rows 8 to 14 and 35, and of the rules that apply to them, by id.
+"""Every promise of the contract's rows 1 to 14 and 35, and of the rules that apply to them, by id.
 
 A test says `@proves("DOC-9")`; `test_manifest.py` fails for an id that no test proves.
 """

@@ -11,7 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from app.store.postgres import Database
 from tests.contract.requirements import proves
-from tests.edge.mcp.wire import BOTH
+from tests.edge.mcp.wire import BOTH, MODERN_ERA
 
 each_era = pytest.mark.parametrize("era", BOTH, ids=lambda era: era.version)
 each_path = pytest.mark.parametrize("path", ["/mcp", "/grok-mcp"])
@@ -139,6 +139,11 @@ async def test_a_fault_of_ours_does_not_show_its_cause(alice, era, monkeypatch, 
     answer = await era.send(alice.client, method, params)
     assert (answer.json()["error"]["code"], answer.json()["error"]["data"]["reason"]) == (-32603, "INTERNAL")
     assert "secret" not in answer.text
+
+
+async def test_a_list_of_somebodys_prompts_may_not_be_shared(alice):
+    result = await listed(MODERN_ERA, alice.client)
+    assert (result["cacheScope"], result["ttlMs"]) == ("private", 0)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
