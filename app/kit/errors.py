@@ -62,6 +62,13 @@ class PreconditionConflict(AppError):
     reason = "PRECONDITION_CONFLICT"
 
 
+class PreconditionRequired(AppError):
+    """The operation must say which state it is based on, or carry an `Idempotency-Key`, and does not."""
+
+    kind = Kind.PRECONDITION_REQUIRED
+    reason = "PRECONDITION_REQUIRED"
+
+
 class Unauthenticated(AppError):
     """No credential, or one that is unknown, expired or revoked."""
 

@@ -131,6 +131,29 @@ REQUIREMENTS |= {
 }
 
 REQUIREMENTS |= {
+    "COORD-17": "GET coordination answers policy, revision, lease and an ETag of its own",
+    "COORD-17-LEASE": "GET shows a live lease's fence and times to everybody, its holder's flag, and never its id",
+    "COORD-18": "PUT sets lease_required; If-Match takes the document's tag or the coordination's",
+    "COORD-18-EXACT": "a policy change without an exact tag is 428, with another tag 412",
+    "COORD-18-OWNER": "the policy is set by owners of the workspace and the document's creator, others are 403",
+    "COORD-19": "DELETE returns to standard mode and ends the lease",
+    "COORD-20": "acquire is refused with LEASE_HELD while a lease is live",
+    "COORD-20-KEY": "lease operations need Idempotency-Key and repeat by it",
+    "COORD-20-TTL": "a lease lasts 60 s unless told, 5 to 3,600 s",
+    "COORD-20-PAIR": "renew and release need lease id and fence",
+    "COORD-11": "a managed PATCH needs lease, key and one revision precondition",
+    "COORD-14": "a managed restore needs them too; a managed DELETE needs the lease",
+    "COORD-RECEIPT": "the receipt of an earlier success answers identically after its lease is over",
+    "COORD-MCP": "the 29-tool surfaces refuse to write a managed document",
+    "L1": "fences of a document only grow, over release, expiry and policy changes",
+    "L2": "at most one lease of a document is live",
+    "L4": "a write with a lease that is over is refused, even when nobody took it",
+    "L5": "once a fence was accepted no lower one is",
+    "L7": "a renewal revives no lease that is over",
+    "L8": "a release is idempotent and only by the holder",
+}
+
+REQUIREMENTS |= {
     "PRM-1": "GET /v1/prompts lists prompts without text: q is literal in title, description and text; tags; pages",
     "PRM-2": "POST /v1/prompts needs title, description and content and answers 201; engine and workspace are ignored",
     "PRM-3": "GET /v1/prompts/{id} answers 200 with content, variables and tags",

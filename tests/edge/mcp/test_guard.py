@@ -213,9 +213,11 @@ async def test_an_oauth_token_without_the_scope_is_sent_back_for_more(alice, mak
 async def until_waiting(sql, *, writers):
     """Wait until so many statements of the service wait for a lock."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    async with asyncio.timeout(10):
-        while await sql.fetchval(waiting) != writers:
-            await asyncio.sleep(0.02)
+    for _ in range(500):
+        if await sql.fetchval(waiting) == writers:
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail(f"no moment with {writers} waiting statements")
 
 
 async def test_a_client_that_leaves_cancels_its_call(alice, sql, service):
