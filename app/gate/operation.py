@@ -112,6 +112,7 @@ class Operation(Generic[A, R]):
 
     `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
     function that sets the tenant, changes what it changes and records that itself (`Context.call`).
+    One that `needs_key` is refused without an `Idempotency-Key`.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Operation(Generic[A, R]):
     credentials: frozenset[CredentialKind]
     raises: tuple[type[AppError], ...]
     single: bool = False
+    needs_key: bool = False
 
     @property
     def summary(self) -> str:
@@ -154,6 +156,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     plan_exempt: bool = False,
     credentials: frozenset[CredentialKind] = frozenset(),
     single: bool = False,
+    needs_key: bool = False,
 ) -> Callable[[Function[A, R]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
 
@@ -174,6 +177,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
             credentials,
             raises,
             single,
+            needs_key,
         )
 
     return declare
