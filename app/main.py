@@ -96,10 +96,11 @@ def create_app(settings: Settings) -> FastAPI:
     Inventory.of(route.face.operation for route in routes)
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
     tools, templates = features.collect("tools", "TOOLS"), features.collect("resources", "TEMPLATES")
+    prompts = next(features.collect("native", "PROMPTS"), None)
     pages = page_routes(features.collect("pages", "PAGES"))
     folders = [templates_folder(), *features.folders("templates")]
     app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders)
-    found, app.state.capabilities = surfaces(settings, routes, tools, templates)
+    found, app.state.capabilities = surfaces(settings, routes, tools, templates, prompts)
     app.state.mcp = endpoints(settings, found)
     app.router.routes.extend(
         [*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes), *pages]

@@ -63,3 +63,8 @@ class Precondition:
     form: Literal["header", "body"]
     revisions: tuple[int, ...]
     hashes: tuple[str, ...]
+
+    def holds(self, revision: int, content_hash: str) -> bool:
+        """Tell whether the current revision is one that is expected."""
+        pairs = zip(self.revisions, self.hashes, strict=True)
+        return any(number == revision and tag in ("", content_hash[:HASH_PREFIX]) for number, tag in pairs)

@@ -39,9 +39,23 @@ class FromHeader:
         self.name = name
 
 
+class RestOnly:
+    """Mark a field that REST takes and tools do not."""
+
+    __slots__ = ()
+
+
 def absent(value: object) -> bool:
     """Leave a field out of the JSON when it has no value (for `Field(default=None, exclude_if=absent)`)."""
     return value is None
+
+
+def not_null(value: Any) -> Any:
+    """Refuse an explicit null in a change, where it would silently mean `keep` (for a `before` validator)."""
+    if value is None:
+        msg = "must not be null; leave it out to keep it"
+        raise ValueError(msg)
+    return value
 
 
 class One(Model, Generic[T]):

@@ -19,10 +19,11 @@ from uuid import UUID
 from fastapi import FastAPI
 
 from app import features
-from app.features.documents import errors, operations, queries
+from app.features.documents import operations, queries
 from app.gate import gate, replay
 from app.gate import queries as gate_queries
 from app.gate.gate import Answer, Gate
+from app.kit import guarded
 from app.main import create_app
 from app.settings import Settings
 from app.store.postgres import Database
@@ -172,7 +173,7 @@ def read_from_cache() -> None:
 def refusal_lies() -> None:
     """A refusal names the revision before the current one."""
 
-    class Mismatch(errors.RevisionMismatch):
+    class Mismatch(guarded.RevisionMismatch):
         def __init__(self, form: Any, revision: int, content_hash: str) -> None:
             super().__init__(form, revision - 1, content_hash)
 

@@ -1,4 +1,4 @@
-"""Every promise of the contract's rows 8 to 14 and 35, and of the rules that apply to them, by id.
+"""Every promise of the contract's rows 1 to 14 and 35, and of the rules that apply to them, by id.
 
 A test says `@proves("DOC-9")`; `test_manifest.py` fails for an id that no test proves.
 """
@@ -172,4 +172,22 @@ REQUIREMENTS |= {
     "L5": "once a fence was accepted no lower one is",
     "L7": "a renewal revives no lease that is over",
     "L8": "a release is idempotent and only by the holder",
+}
+
+REQUIREMENTS |= {
+    "PRM-1": "GET /v1/prompts lists prompts without text: q is literal in title, description and text; tags; pages",
+    "PRM-2": "POST /v1/prompts needs title, description and content and answers 201; engine and workspace are ignored",
+    "PRM-3": "GET /v1/prompts/{id} answers 200 with content, variables and tags",
+    "PRM-4": "PATCH changes what it names and answers the whole prompt; only content makes a version",
+    "PRM-5": "DELETE answers 204, then everything about the prompt is 404",
+    "PRM-6": "GET versions answers the versions, newest first, with content, author and change log",
+    "PRM-7": "POST restore makes a version's text current as a new version; unknown 404, malformed 400",
+    "PRM-REV": "the revision moves by one on every logical change, and guards writes as with documents",
+    "PRM-VARS": "variables are those of the text unless declared; names and types are validated",
+    "PRM-DRIFT": "where declared variables and the text differ, the answer warns",
+    "PRM-LABELS": "labels point at a version, move between versions, and choose what a read gives",
+    "PRM-PUBLIC": "isPublic is read-only; includePublic is accepted and shows nothing of others",
+    "PRM-TOOLS": "the seven tools answer the REST bodies; deleting what is gone succeeds; old names are taken",
+    "PRM-NATIVE-LIST": "prompts/list gives 100 a page with nextCursor, named by id, with variables as arguments",
+    "PRM-NATIVE-GET": "prompts/get gives the stored text; only declared variables are replaced, every other byte stays",
 }

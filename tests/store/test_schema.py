@@ -149,7 +149,8 @@ async def grants(sql, role, privilege):
 
 async def test_history_and_audit_cannot_be_changed_by_the_service(sql):
     for privilege in ("UPDATE", "DELETE", "TRUNCATE"):
-        assert await grants(sql, "app_write", privilege) & {"audit", "account_audit", "document_revisions"} == set()
+        kept = {"audit", "account_audit", "document_revisions", "prompt_versions"}
+        assert await grants(sql, "app_write", privilege) & kept == set()
     assert "audit" not in await grants(sql, "app_system", "UPDATE")
 
 

@@ -22,6 +22,17 @@ async def _document_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(document["id"])
 
 
+async def _prompt_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    """A prompt whose only version has the label of the examples."""
+    said = f"of {user.email}"
+    prompt = await make.prompt(user.client, title=f"Prompt {said}", description=f"Kept {said}", content=f"Text {said}")
+    labelled = await user.client.put(
+        f"/v1/prompts/{prompt['id']}/labels/production", json={"versionId": prompt["versionId"]}
+    )
+    assert labelled.status_code == 200, labelled.text
+    return str(prompt["id"])
+
+
 async def _managed_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
     document_id = await _document_id(make, user, known)
     tag = {"If-Match": await _document_tag(make, user, {"documentId": document_id})}
@@ -35,7 +46,8 @@ async def _document_tag(make: Make, user: User, known: dict[str, Any]) -> str:
 
 
 async def _version_id(make: Make, user: User, known: dict[str, Any]) -> str:
-    answer = await user.client.get(f"/v1/documents/{known['documentId']}/versions")
+    owner = f"documents/{known['documentId']}" if "documentId" in known else f"prompts/{known['promptId']}"
+    answer = await user.client.get(f"/v1/{owner}/versions")
     return str(answer.json()["data"][0]["id"])
 
 
@@ -70,6 +82,7 @@ async def _no_such(make: Make, user: User, known: dict[str, Any]) -> str:
 
 IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     "documentId": _document_id,
+    "promptId": _prompt_id,
     "workspaceId": _workspace_id,
     "userId": _member_id,
     "inviteId": _invite_id,
@@ -91,6 +104,8 @@ VALUES: dict[tuple[str, str], Any] = {
     ("documents.update", "expectedRevision"): 1,
     ("invites.create", "email"): "guest@example.test",
     ("documents.restore", "expectedRevision"): 1,
+    ("prompts.label", "label"): "staging",
+    ("prompts.unlabel", "label"): "production",
 }
 """Values that neither the type nor the name gives, by operation and argument."""
 

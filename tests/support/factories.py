@@ -113,6 +113,15 @@ class Make:
         assert answer.status_code == 201, answer.text
         return answer.json()["data"] | {"etag": answer.headers["etag"]}
 
+    async def prompt(
+        self, client: httpx2.AsyncClient, *, title: str = "A title", content: str = "Say ${what}.", **fields: Any
+    ) -> dict[str, Any]:
+        """Create a prompt; returns its data with the entity tag as `etag`."""
+        sent = {"title": title, "description": "What it is for.", "content": content, **fields}
+        answer = await client.post("/v1/prompts", json=sent)
+        assert answer.status_code == 201, answer.text
+        return answer.json()["data"] | {"etag": answer.headers["etag"]}
+
     async def _insert_key(
         self, user_id: UUID, workspace_id: UUID, scopes: tuple[str, ...], expires_at: datetime | None
     ) -> str:

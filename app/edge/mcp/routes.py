@@ -16,6 +16,7 @@ from app.edge.mcp.surface import PUBLIC, Surface, in_order
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from app.edge.mcp.prompt import PromptSource
     from app.edge.mcp.resource import ResourceTemplate
     from app.edge.mcp.tool import Tool
     from app.edge.rest.router import OperationRoute
@@ -34,12 +35,13 @@ def surfaces(
     routes: Sequence[OperationRoute],
     tools: Iterable[Tool],
     templates: Iterable[ResourceTemplate],
+    prompts: PromptSource | None,
 ) -> tuple[list[Surface], Capabilities]:
     """Build the surfaces (one with public discovery, one wholly authenticated) and the description of them."""
     ordered, kept = in_order(tools), tuple(templates)
     described = capabilities(settings, ordered, kept, list(_PATHS))
     resources = public_resources(settings, routes, described)
-    return [Surface(path, ordered, public, resources, kept) for path, public in _PATHS.items()], described
+    return [Surface(path, ordered, public, resources, kept, prompts) for path, public in _PATHS.items()], described
 
 
 def endpoints(settings: Settings, found: Iterable[Surface]) -> list[Endpoint]:

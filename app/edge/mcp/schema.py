@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.kit.schema import MAX_SAFE_INTEGER, FromHeader
+from app.kit.schema import MAX_SAFE_INTEGER, FromHeader, RestOnly
 
 if TYPE_CHECKING:
     from app.kit.schema import Model
@@ -17,19 +17,19 @@ _KEPT = ("type", "description", "enum", "default", "minimum", "maximum", "items"
 
 
 def input_schema(model: type[Model]) -> dict[str, Any]:
-    """Describe the arguments; fields that travel as headers are not arguments."""
+    """Describe the arguments; fields that travel as headers or over REST only are not arguments."""
     raw = model.model_json_schema(by_alias=True, mode="validation")
     definitions = raw.get("$defs", {})
-    headers = {
+    hidden = {
         field.alias or name
         for name, field in model.model_fields.items()
-        if any(isinstance(mark, FromHeader) for mark in field.metadata)
+        if any(isinstance(mark, FromHeader | RestOnly) for mark in field.metadata)
     }
     properties = {
-        name: _slim(part, definitions) for name, part in raw.get("properties", {}).items() if name not in headers
+        name: _slim(part, definitions) for name, part in raw.get("properties", {}).items() if name not in hidden
     }
     schema: dict[str, Any] = {"type": "object", "properties": properties}
-    if required := [name for name in raw.get("required", []) if name not in headers]:
+    if required := [name for name in raw.get("required", []) if name not in hidden]:
         schema["required"] = required
     schema["additionalProperties"] = False
     return schema

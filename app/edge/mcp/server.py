@@ -1,7 +1,8 @@
-"""The one handler set behind every surface: tools through the gate, public resources, no prompts yet."""
+"""The one handler set behind every surface: tools, stored prompts and resources through the gate."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,16 @@ from app.kit.sanitize import one_line, sanitize
 from app.kit.schema import unstorable
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from app.edge.asgi import Scope
     from app.edge.mcp.surface import Surface
     from app.edge.mcp.tool import Tool
     from app.gate.gate import Gate
+    from app.gate.operation import Operation
+    from app.kit.schema import Model
 
 log = logging.getLogger(__name__)
 NAME = "context-repo"
@@ -142,36 +147,60 @@ class Handlers:
                 return types.ReadResourceResult(contents=list(contents), ttl_ms=_PUBLIC.ttl_ms, cache_scope="public")
         for template in self._surface.templates:
             if (raw := template.match(params.uri)) is not None:
-                scope = _scope(ctx)
-                gate: Gate = scope["app"].state.gate
-                try:
-                    admission = await gate.admit(template.operation, _credential(scope, _meta(ctx)))
-                    args = parse_args(template.operation.args, raw)
-                    answer = await gate.run(admission, template.operation, args, request_id=scope["request_id"])
-                except AppError as error:
-                    scope[ADDED_HEADERS].extend(errors.timing_headers(error))
-                    raise _rpc_error(error, scope["request_id"], params.uri) from error
-                text = sanitize(template.text(answer.result, args))
+                async with _refusing(ctx, params.uri):
+                    result, args = await _read(ctx, template.operation, raw)
+                text = sanitize(template.text(result, args))
                 return types.ReadResourceResult(contents=[_contents(params.uri, template.mime_type, text)])
         raise MCPError(INVALID_PARAMS, "Resource not found", {"uri": params.uri})
 
     async def list_prompts(self, ctx: ServerRequestContext[Any, Any], params: Any) -> types.ListPromptsResult:
-        """List stored prompts: there are none yet."""
-        scope = _scope(ctx)
-        try:
-            await scope["app"].state.gate.authenticate(_credential(scope, {}))
-        except AppError as error:
-            raise _rpc_error(error, scope["request_id"]) from error
-        _refuse_cursor(params)
-        return types.ListPromptsResult(prompts=[])
+        """List the caller's stored prompts, a page at a time."""
+        source = self._surface.prompts
+        if source is None:
+            _refuse_cursor(params)
+            return types.ListPromptsResult(prompts=[])
+        async with _refusing(ctx):
+            raw = source.page(params.cursor if params is not None else None)
+            result, _ = await _read(ctx, source.listing, raw)
+        return source.listed(result)
 
     async def get_prompt(
-        self,
-        ctx: ServerRequestContext[Any, Any],  # noqa: ARG002  there are no prompts yet
-        params: types.GetPromptRequestParams,
+        self, ctx: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        """Refuse: the name is unknown."""
-        raise MCPError(INVALID_PARAMS, f"Prompt not found: {one_line(params.name, 100)}")
+        """Give a stored prompt with the caller's values in it."""
+        source = self._surface.prompts
+        if source is None:
+            raise MCPError(INVALID_PARAMS, f"Prompt not found: {one_line(params.name, 100)}")
+        async with _refusing(ctx):
+            result, _ = await _read(ctx, source.reading, {source.name_field: params.name})
+            return source.filled(result, params.arguments or {})
+
+
+@contextlib.asynccontextmanager
+async def _refusing(ctx: ServerRequestContext[Any, Any], uri: str | None = None) -> AsyncIterator[None]:
+    """Carry a refusal, or a fault of ours without its cause, where there is no result to fail."""
+    try:
+        yield
+    except AppError as error:
+        scope = _scope(ctx)
+        scope[ADDED_HEADERS].extend(errors.timing_headers(error))
+        raise _rpc_error(error, scope["request_id"], uri) from error
+    except Exception as error:
+        request_id = _scope(ctx)["request_id"]
+        log.exception("unexpected error", extra={"request_id": request_id})
+        raise _rpc_error(errors.internal(request_id), request_id, uri) from error
+
+
+async def _read(
+    ctx: ServerRequestContext[Any, Any], operation: Operation[Any, Any], raw: dict[str, Any]
+) -> tuple[Any, Model]:
+    """Run a reading operation; gives its result and its arguments."""
+    scope = _scope(ctx)
+    gate: Gate = scope["app"].state.gate
+    admission = await gate.admit(operation, _credential(scope, _meta(ctx)))
+    args = parse_args(operation.args, raw)
+    answer = await gate.run(admission, operation, args, request_id=scope["request_id"])
+    return answer.result, args
 
 
 async def _call(tool: Tool, arguments: dict[str, Any], scope: Scope, meta: dict[str, Any]) -> types.CallToolResult:

@@ -11,6 +11,7 @@ from app.edge.mcp.tool import OLD_NAMES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from app.edge.mcp.prompt import PromptSource
     from app.edge.mcp.resource import Resource, ResourceTemplate
     from app.edge.mcp.tool import Tool
     from app.gate.operation import Operation
@@ -43,6 +44,7 @@ class Surface:
     public: frozenset[str] = frozenset()
     resources: tuple[Resource, ...] = field(default=())
     templates: tuple[ResourceTemplate, ...] = field(default=())
+    prompts: PromptSource | None = None
 
     @property
     def authenticated(self) -> bool:

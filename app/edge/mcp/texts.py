@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 INSTRUCTIONS = """\
-Context Repo keeps versioned documents of the user's workspace. Use it to recall and to save knowledge.
+Context Repo keeps versioned documents and prompts of the user's workspace. Use it to recall and to save knowledge.
 1. To find something, list or search first; ids come from results, never guess them.
 2. Read a document before you change it: get_document gives its `revision`.
 3. update_document and restore_document_version need that revision as `expectedRevision`.

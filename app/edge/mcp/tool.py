@@ -42,6 +42,7 @@ class Hints:
 
 READS = Hints(read_only=True, destructive=False, idempotent=True)
 CREATES = Hints(read_only=False, destructive=False, idempotent=False)
+UPDATES = Hints(read_only=False, destructive=True, idempotent=True)
 REPLACES = Hints(read_only=False, destructive=True, idempotent=False)
 DELETES = Hints(read_only=False, destructive=True, idempotent=True)
 

@@ -62,7 +62,7 @@ def document(settings: Settings, routes: Sequence[OperationRoute], *, core_only:
         title=f"{settings.product_name} API",
         version=version(),
         openapi_version="3.1.0",
-        description="Versioned documents for agents and people: read, search and edit without losing an update.",
+        description="Versioned documents and prompts for agents and people: read, search, edit, and lose no update.",
         routes=chosen,
         servers=[{"url": settings.url}],
     )

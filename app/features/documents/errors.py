@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from app.kit.errors import AppError, Kind, NotFound
-from app.kit.revision import etag
 
 
 class DocumentNotFound(NotFound):
@@ -54,20 +51,3 @@ class LeaseLost(AppError):
             "The lease is over: it expired, was released, or was taken by another writer. Read the document again, "
             "acquire a new lease and redo the change."
         )
-
-
-class RevisionMismatch(AppError):
-    """The precondition names a revision that is not current: 412 from `If-Match`, 409 from `expectedRevision`."""
-
-    kind: Kind = Kind.CONFLICT
-    reason = "REVISION_MISMATCH"
-
-    def __init__(self, form: Literal["header", "body"], revision: int, content_hash: str) -> None:
-        super().__init__(
-            f"The document is at revision {revision} now. Read it again; stop if it already says what you want, "
-            "else apply the change to the latest content and send it with that revision.",
-            details={"currentRevision": revision, "contentHash": content_hash},
-            etag=etag(revision, content_hash),
-        )
-        if form == "header":
-            self.kind = Kind.PRECONDITION_FAILED

@@ -10,11 +10,9 @@ from app.features.documents.errors import (
     DocumentNotFound,
     LeaseLost,
     LeaseRequired,
-    RevisionMismatch,
     VersionNotFound,
 )
 from app.features.documents.schemas import (
-    MAX_LIMIT,
     CreateDocument,
     DeleteDocument,
     Document,
@@ -34,11 +32,13 @@ from app.gate.operation import Call, Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
 from app.kit.errors import AppError, PreconditionConflict, PreconditionRequired
+from app.kit.guarded import RevisionMismatch
 from app.kit.ids import new_id
-from app.kit.schema import One, Page, Pagination
+from app.kit.paging import clamped, fitting, pagination
+from app.kit.schema import One, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import asyncpg
 
@@ -90,12 +90,12 @@ async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem
     """List documents without their content, newest first."""
     if args.collection_id is not None:
         raise CollectionNotFound
-    limit, notice = _clamped(args.limit)
+    limit, notice = clamped(args.limit)
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
         rows = await queries.list_documents(tx, args, after, limit + 1)
     items = [DocumentItem.model_validate(dict(row), by_name=True) for row in rows[:limit]]
-    return Page(data=items, pagination=_pagination(rows, limit), notice=notice)
+    return Page(data=items, pagination=pagination(rows, limit), notice=notice)
 
 
 @command(
@@ -144,17 +144,15 @@ async def delete_document(ctx: Context, args: DeleteDocument) -> None:
 @query("documents.versions", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
 async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
     """List a document's versions with their content, newest first; the first is the current one."""
-    limit, notice = _clamped(args.limit)
+    limit, notice = clamped(args.limit)
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
         if not await queries.document_exists(tx, args.document_id):
             raise DocumentNotFound
         rows = await queries.list_versions(tx, args.document_id, after, limit + 1)
-    fitting = [dict(row) for row in rows if row["fits"]][:limit]
-    if len(fitting) < min(limit, len(rows)):
-        notice = f"These texts are large, so this page ends after {len(fitting)}; the cursor goes on."
-    items = [Version.model_validate(row, by_name=True) for row in fitting if row.pop("fits")]
-    return Page(data=items, pagination=_pagination(rows, len(fitting)), notice=notice)
+    found, notice = fitting(rows, limit, notice)
+    items = [Version.model_validate(row, by_name=True) for row in found]
+    return Page(data=items, pagination=pagination(rows, len(found)), notice=notice)
 
 
 _REFUSALS: dict[str, Callable[[], AppError]] = {
@@ -202,16 +200,3 @@ def _warnings(missing: list[str]) -> list[Notice]:
 
 def _call(ctx: Context) -> Call:
     return ctx.call(index_job(ctx.workspace_id))
-
-
-def _clamped(limit: int) -> tuple[int, str | None]:
-    if limit <= MAX_LIMIT:
-        return limit, None
-    return MAX_LIMIT, f"limit {limit} is over the cap; {MAX_LIMIT} items a page are returned."
-
-
-def _pagination(rows: Sequence[asyncpg.Record], limit: int) -> Pagination:
-    if len(rows) <= limit:
-        return Pagination(cursor=None, has_more=False)
-    last = rows[limit - 1]
-    return Pagination(cursor=cursor.encode(last["created_at"], last["id"]), has_more=True)

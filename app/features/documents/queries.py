@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.kit.paging import PAGE_BYTES
+
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
@@ -47,9 +49,6 @@ SELECT {_ITEM}
  ORDER BY d.created_at DESC, d.id DESC
  LIMIT $6
 """
-
-PAGE_BYTES = 8 * 1024 * 1024
-"""A page of versions ends early when their texts are larger than this together; one version always fits."""
 
 # A row whose predecessors on the page fill it already comes without its text: it only tells that there is more.
 _VERSIONS = f"""

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
         DocumentAck,
         DocumentItem,
         GetDocument,
-        Guarded,
         ListDocuments,
         ListVersions,
         Version,
     )
+    from app.kit.guarded import Guarded
     from app.kit.schema import One, Page
 
 _UNKNOWN = "(not kept by the import)"

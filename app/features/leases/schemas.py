@@ -8,7 +8,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.features.documents.schemas import DocumentId, IfMatch, Lease
+from app.features.documents.schemas import DocumentId, Lease
+from app.kit.guarded import IfMatch
 from app.kit.schema import EpochMs, Model
 
 MIN_SECONDS = 5

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import GetPromptRequestParams
 
+from app.edge.mcp.server import Handlers
 from app.edge.mcp.surface import PUBLIC, Surface, in_order
 from app.features.documents.schemas import CreateDocument
 from app.features.documents.tools import TOOLS
@@ -33,3 +36,10 @@ def test_old_names_lead_to_their_targets():
     surface = Surface("/mcp", (replace(GET, name="find_items"),), PUBLIC)
     assert surface.by_name["search_context_repo"] is surface.by_name["find_items"]
     assert "list_prompts" not in surface.by_name
+
+
+async def test_a_surface_without_prompts_lists_none_and_knows_none():
+    handlers = Handlers(Surface("/mcp", (GET,), PUBLIC))
+    assert (await handlers.list_prompts(None, None)).prompts == []
+    with pytest.raises(MCPError, match="Prompt not found"):
+        await handlers.get_prompt(None, GetPromptRequestParams(name="x"))

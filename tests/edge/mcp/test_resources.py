@@ -1,4 +1,4 @@
-"""Resources and prompts."""
+"""Resources."""
 
 from __future__ import annotations
 
@@ -57,8 +57,3 @@ async def test_a_read_needs_the_scope(alice, make, era):
     client = make.client(await make.key(alice, scopes=("prompts.read",)))
     error = (await era.send(client, "resources/read", {"uri": "contextrepo://documents/1"})).json()["error"]
     assert (error["code"], error["data"]["reason"]) == (-32001, "INSUFFICIENT_SCOPE")
-
-
-async def test_there_are_no_prompts_yet(alice, era):
-    assert (await era.send(alice.client, "prompts/list")).json()["result"]["prompts"] == []
-    assert (await era.send(alice.client, "prompts/get", {"name": "x"})).json()["error"]["code"] == -32602

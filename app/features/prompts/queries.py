@@ -1,0 +1,225 @@
+"""SQL of prompts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.features.prompts.schemas import canonical
+from app.kit.paging import PAGE_BYTES
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.features.prompts.schemas import ListPrompts
+    from app.features.prompts.service import State, Version
+    from app.gate.operation import Context
+    from app.store.tx import Tx
+
+_ITEM = """
+p.id, p.title, p.description, p.published_at IS NOT NULL AS is_public, p.archived AS is_archived, p.tags, p.variables,
+p.current_version, p.revision, encode(p.content_hash, 'hex') AS content_hash, p.created_at, p.last_changed_at, v.names
+"""
+
+_FULL = f"{_ITEM}, p.parameters, v.content, v.version, v.id AS version_id"
+
+_GET = f"""
+SELECT {_FULL}
+  FROM prompts p
+  JOIN prompt_versions v ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id
+ WHERE p.workspace_id = $1 AND p.id = $2 AND p.deleted_at IS NULL
+   AND v.version = CASE WHEN $3::text IS NULL THEN p.current_version ELSE (
+       SELECT l.version FROM prompt_labels l WHERE l.workspace_id = $1 AND l.prompt_id = $2 AND l.label = $3) END
+"""
+
+# The cursor is the (created_at, id) of the last row seen.
+_LIST = f"""
+SELECT {_ITEM}
+  FROM prompts p
+  JOIN prompt_versions v ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = p.current_version
+ WHERE p.workspace_id = $1 AND p.deleted_at IS NULL
+   AND ($2::text IS NULL OR position(lower($2) IN lower(p.title)) > 0
+        OR position(lower($2) IN lower(p.description)) > 0 OR position(lower($2) IN lower(v.content)) > 0)
+   AND ($3::timestamptz IS NULL OR (p.created_at, p.id) < ($3, $4::uuid))
+   AND p.tags @> $5::text[]
+   AND ($6 OR NOT p.archived)
+ ORDER BY p.created_at DESC, p.id DESC
+ LIMIT $7
+"""
+
+# By itself, so that what is read behind the lock is read by a later snapshot: a join could miss its partner.
+_LOCK = """
+SELECT true FROM prompts WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE
+"""
+
+_INSERT = """
+INSERT INTO prompts (workspace_id, id, title, description, tags, variables, parameters, archived, content_hash,
+                     created_by, created_at, last_changed_at)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, at, at FROM clock_timestamp() AS at
+RETURNING created_at AS decided_at
+"""
+
+_UPDATE = """
+UPDATE prompts
+   SET title = $4, description = $5, tags = $6, variables = $7, parameters = $8, archived = $9, content_hash = $10,
+       revision = revision + 1, current_version = current_version + $11, last_changed_at = clock_timestamp()
+ WHERE workspace_id = $1 AND id = $2 AND revision = $3 AND deleted_at IS NULL
+RETURNING last_changed_at AS decided_at
+"""
+
+_INSERT_VERSION = """
+INSERT INTO prompt_versions (workspace_id, prompt_id, version, id, revision, content, names, change_log, author_id,
+                             author_name, grant_id, agent, decided_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+"""
+
+_DELETE = """
+UPDATE prompts SET deleted_at = clock_timestamp(), deleted_by = $4
+ WHERE workspace_id = $1 AND id = $2 AND revision = $3 AND deleted_at IS NULL
+"""
+
+# A row whose predecessors on the page fill it already comes without its text: it only tells that there is more.
+_VERSIONS = f"""
+SELECT v.id, v.version, v.revision, v.user_name, v.change_log, v.created_at, before <= {PAGE_BYTES} AS fits,
+       CASE WHEN before <= {PAGE_BYTES} THEN v.content END AS content,
+       ARRAY(SELECT l.label FROM prompt_labels l
+              WHERE l.workspace_id = $1 AND l.prompt_id = $2 AND l.version = v.version ORDER BY l.label) AS labels
+  FROM (SELECT r.id, r.version, r.revision, r.content, r.author_name AS user_name, r.change_log,
+               r.decided_at AS created_at,
+               coalesce(sum(octet_length(r.content)) OVER (ORDER BY r.version DESC
+                            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW), 0) AS before
+          FROM prompt_versions r
+         WHERE r.workspace_id = $1 AND r.prompt_id = $2
+           AND ($3::uuid IS NULL OR r.version < (SELECT x.version FROM prompt_versions x
+                                                  WHERE x.workspace_id = $1 AND x.prompt_id = $2 AND x.id = $3))
+         ORDER BY r.version DESC
+         LIMIT $4) AS v
+ ORDER BY v.version DESC
+"""
+
+_VERSION = "SELECT version, content FROM prompt_versions WHERE workspace_id = $1 AND prompt_id = $2 AND id = $3"
+
+_EXISTS = "SELECT EXISTS (SELECT FROM prompts WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"
+
+_LABELS = """
+SELECT l.label, l.version, v.id AS version_id, l.moved_by_name AS user_name, l.moved_at
+  FROM prompt_labels l
+  JOIN prompt_versions v ON v.workspace_id = l.workspace_id AND v.prompt_id = l.prompt_id AND v.version = l.version
+ WHERE l.workspace_id = $1 AND l.prompt_id = $2 AND ($3::text IS NULL OR l.label = $3)
+ ORDER BY l.label
+"""
+
+# A label that points there already is left as it is.
+_SET_LABEL = """
+INSERT INTO prompt_labels AS l (workspace_id, prompt_id, label, version, moved_by_name, moved_at)
+VALUES ($1, $2, $3, $4, $5, clock_timestamp())
+ON CONFLICT (workspace_id, prompt_id, label) DO UPDATE
+   SET version = excluded.version, moved_by_name = excluded.moved_by_name, moved_at = excluded.moved_at
+ WHERE l.version <> excluded.version
+RETURNING true
+"""
+
+_REMOVE_LABEL = """
+DELETE FROM prompt_labels WHERE workspace_id = $1 AND prompt_id = $2 AND label = $3 RETURNING true
+"""
+
+
+async def get_prompt(tx: Tx, prompt_id: UUID, label: str | None = None) -> asyncpg.Record | None:
+    """Read a prompt with its current text, or with that of the version with a label."""
+    return await tx.fetchrow(_GET, tx.workspace_id, prompt_id, label)
+
+
+async def prompt_exists(tx: Tx, prompt_id: UUID) -> bool:
+    """Tell whether a prompt is there and not in the trash."""
+    return bool(await tx.fetchval(_EXISTS, tx.workspace_id, prompt_id))
+
+
+async def list_prompts(
+    tx: Tx, args: ListPrompts, after: tuple[datetime, UUID] | None, limit: int
+) -> list[asyncpg.Record]:
+    """List prompts, newest first, after a cursor."""
+    created_at, prompt_id = after or (None, None)
+    values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit)
+    return await tx.fetch(_LIST, tx.workspace_id, *values)
+
+
+async def lock_prompt(tx: Tx, prompt_id: UUID) -> asyncpg.Record | None:
+    """Hold a prompt until the transaction ends, and read it as it is then."""
+    if await tx.fetchval(_LOCK, tx.workspace_id, prompt_id) is None:
+        return None
+    return await get_prompt(tx, prompt_id)
+
+
+async def insert_prompt(ctx: Context, prompt_id: UUID, state: State, version: Version) -> None:
+    """Insert a prompt at revision and version 1."""
+    values = (*_columns(state), ctx.principal.user_id)
+    decided_at = await ctx.tx.fetchval(_INSERT, ctx.workspace_id, prompt_id, *values)
+    await _insert_version(ctx, prompt_id, version, decided_at)
+
+
+async def update_prompt(ctx: Context, prompt_id: UUID, revision: int, state: State, version: Version | None) -> None:
+    """Write the next revision of a locked prompt, with a version when its text changed."""
+    values = (*_columns(state), 0 if version is None else 1)
+    decided_at = await ctx.tx.fetchval(_UPDATE, ctx.workspace_id, prompt_id, revision, *values)
+    assert decided_at is not None
+    if version is not None:
+        await _insert_version(ctx, prompt_id, version, decided_at)
+
+
+async def delete_prompt(ctx: Context, prompt_id: UUID, revision: int) -> None:
+    """Move a locked prompt to the trash."""
+    await ctx.tx.fetchval(_DELETE, ctx.workspace_id, prompt_id, revision, ctx.principal.user_id)
+
+
+async def list_versions(tx: Tx, prompt_id: UUID, after: UUID | None, limit: int) -> list[asyncpg.Record]:
+    """List a prompt's versions, newest first, after the one with an id."""
+    return await tx.fetch(_VERSIONS, tx.workspace_id, prompt_id, after, limit)
+
+
+async def get_version(tx: Tx, prompt_id: UUID, version_id: UUID) -> asyncpg.Record | None:
+    """Read the number and the text of a version."""
+    return await tx.fetchrow(_VERSION, tx.workspace_id, prompt_id, version_id)
+
+
+async def list_labels(tx: Tx, prompt_id: UUID, label: str | None = None) -> list[asyncpg.Record]:
+    """List a prompt's labels by name, or look for one."""
+    return await tx.fetch(_LABELS, tx.workspace_id, prompt_id, label)
+
+
+async def set_label(ctx: Context, prompt_id: UUID, label: str, version: int) -> bool:
+    """Point a label of a locked prompt at a version; tells whether that moved it."""
+    values = (label, version, ctx.principal.user_name)
+    return bool(await ctx.tx.fetchval(_SET_LABEL, ctx.workspace_id, prompt_id, *values))
+
+
+async def remove_label(ctx: Context, prompt_id: UUID, label: str) -> bool:
+    """Take a label of a locked prompt away; tells whether it was there."""
+    return bool(await ctx.tx.fetchval(_REMOVE_LABEL, ctx.workspace_id, prompt_id, label))
+
+
+def _columns(state: State) -> tuple[Any, ...]:
+    parameters = canonical(state.parameters)
+    values = (state.title, state.description, state.tags, state.variables_json, parameters, state.archived)
+    return (*values, state.digest())
+
+
+async def _insert_version(ctx: Context, prompt_id: UUID, version: Version, decided_at: datetime) -> None:
+    principal = ctx.principal
+    await ctx.tx.fetchval(
+        _INSERT_VERSION,
+        ctx.workspace_id,
+        prompt_id,
+        version.number,
+        version.id,
+        version.revision,
+        version.content,
+        version.names,
+        version.change_log,
+        principal.user_id,
+        principal.user_name,
+        principal.grant_id,
+        principal.agent,
+        decided_at,
+    )
