@@ -247,7 +247,7 @@ class Gate:
         key = keys[0] if keys else None
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
-        alone = operation.single and not keys
+        alone = not keys and operation.is_single(args)
         held = self.database.single(ctx.workspace_id) if alone else self.database.tx(ctx.workspace_id, opening)
         try:
             async with held as tx:

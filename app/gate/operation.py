@@ -111,7 +111,8 @@ class Operation(Generic[A, R]):
     """A capability with its policy; its REST route and its tool are two faces of it.
 
     `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
-    function that sets the tenant, changes what it changes and records that itself (`Context.call`).
+    function that sets the tenant, changes what it changes and records that itself (`Context.call`); where `single` is a
+    function, it tells for which arguments.
     One that `needs_key` is refused without an `Idempotency-Key`.
     """
 
@@ -127,8 +128,12 @@ class Operation(Generic[A, R]):
     plan_exempt: bool
     credentials: frozenset[CredentialKind]
     raises: tuple[type[AppError], ...]
-    single: bool = False
+    single: bool | Callable[[A], bool] = False
     needs_key: bool = False
+
+    def is_single(self, args: A) -> bool:
+        """Tell whether the command is one statement for these arguments."""
+        return self.single(args) if callable(self.single) else self.single
 
     @property
     def summary(self) -> str:
@@ -155,7 +160,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     spends: Meter | None = None,
     plan_exempt: bool = False,
     credentials: frozenset[CredentialKind] = frozenset(),
-    single: bool = False,
+    single: bool | Callable[[A], bool] = False,
     needs_key: bool = False,
 ) -> Callable[[Function[A, R]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -66,12 +66,19 @@ class RevisionMismatch(AppError):
     reason = "REVISION_MISMATCH"
 
     def __init__(
-        self, form: Literal["header", "body"], revision: int, content_hash: str, what: str = "document"
+        self,
+        form: Literal["header", "body"],
+        revision: int,
+        content_hash: str,
+        what: str = "document",
+        more: dict[str, Any] | None = None,
     ) -> None:
+        mergeable = bool(more and more.get("merged") is not None)
+        hint = " details.merged is the content with both changes; send it if it is what you want." if mergeable else ""
         super().__init__(
             f"The {what} is at revision {revision} now. Read it again; stop if it already says what you want, "
-            "else apply the change to the latest content and send it with that revision.",
-            details={"currentRevision": revision, "contentHash": content_hash},
+            f"else apply the change to the latest content and send it with that revision.{hint}",
+            details={"currentRevision": revision, "contentHash": content_hash} | (more or {}),
             etag=revisions.etag(revision, content_hash),
         )
         if form == "header":

@@ -191,3 +191,12 @@ REQUIREMENTS |= {
     "PRM-NATIVE-LIST": "prompts/list gives 100 a page with nextCursor, named by id, with variables as arguments",
     "PRM-NATIVE-GET": "prompts/get gives the stored text; only declared variables are replaced, every other byte stays",
 }
+
+REQUIREMENTS |= {
+    "EDIT-PARTS": "PATCH with edits changes sections or places of exact texts; every other byte stays",
+    "EDIT-TOOL": "update_document takes edits, with the revision that they are based on",
+    "EDIT-ATOMIC": "edits apply to one base, all or none; a place that is absent or ambiguous says what was found",
+    "EDIT-BASE": "edits with a precondition are refused when it is stale, as a whole write is",
+    "EDIT-LOCK": "edits without a precondition apply to the current text behind its row lock: none is lost",
+    "REV-MERGED": "a mismatch carries the diffs of both changes, and their merge where they do not overlap",
+}

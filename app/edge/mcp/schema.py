@@ -13,7 +13,7 @@ OUTPUT_SCHEMA: dict[str, Any] = {"type": "object", "properties": {"data": {}, "e
 """Nothing required, nothing closed: some clients validate failed results too."""
 
 # Lengths and patterns are left to the validation, whose errors name them.
-_KEPT = ("type", "description", "enum", "default", "minimum", "maximum", "items", "anyOf")
+_KEPT = ("type", "description", "enum", "default", "minimum", "maximum", "items", "anyOf", "required")
 
 
 def input_schema(model: type[Model]) -> dict[str, Any]:
@@ -49,6 +49,9 @@ def _slim(part: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
         del slim["maximum"]
     if choices:
         slim["anyOf"] = [_slim(choice, definitions) for choice in choices]
+    if "properties" in part:
+        slim.pop("description", None)  # of the model, for people who read the code
+        slim["properties"] = {name: _slim(inner, definitions) for name, inner in part["properties"].items()}
     if isinstance(slim.get("items"), dict):
         slim["items"] = _slim(slim["items"], definitions)
     return slim

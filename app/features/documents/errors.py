@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from app.kit.errors import AppError, Kind, NotFound
+
+if TYPE_CHECKING:
+    from app.kit.markdown import EditError
 
 
 class DocumentNotFound(NotFound):
@@ -51,3 +56,34 @@ class LeaseLost(AppError):
             "The lease is over: it expired, was released, or was taken by another writer. Read the document again, "
             "acquire a new lease and redo the change."
         )
+
+
+class EditNotApplicable(AppError):
+    """An edit has no place in the current text, or more than one; no edit of the call was made."""
+
+    kind = Kind.CONFLICT
+    reason = "EDIT_NOT_APPLICABLE"
+
+    def __init__(self, error: EditError, revision: int) -> None:
+        details: dict[str, Any] = {
+            "edit": error.number,
+            "field": error.field,
+            "problem": error.problem,
+            "found": error.found,
+            "currentRevision": revision,
+        }
+        super().__init__(
+            f"edits.{error.number}: {error}. Nothing was changed; read the document at revision {revision} and send "
+            "edits that fit it.",
+            details=details,
+        )
+
+
+class ContentTooLarge(AppError):
+    """The edits would make the content larger than a whole one may be."""
+
+    kind = Kind.TOO_LARGE
+    reason = "PAYLOAD_TOO_LARGE"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The content would grow beyond {limit} bytes; go on in another document.")

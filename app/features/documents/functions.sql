@@ -90,6 +90,32 @@ BEGIN
 END
 $function$;
 
+-- Lock a document whose next content is made of its present one, for the rest of the transaction. The outcome is
+-- current, absent or what `document_lease_refusal` says; the content is that of the locked revision.
+CREATE OR REPLACE FUNCTION document_lock(
+  p_workspace uuid, p_id uuid, p_lease bytea, p_fence bigint, p_complete boolean
+)
+RETURNS TABLE (outcome text, revision int, content_hash text, content text)
+LANGUAGE plpgsql VOLATILE AS $function$
+#variable_conflict use_column
+DECLARE
+  d documents;
+BEGIN
+  SELECT * INTO d FROM documents AS x
+   WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL
+     FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'absent', NULL::int, NULL::text, NULL::text;
+    RETURN;
+  END IF;
+  RETURN QUERY
+  SELECT coalesce(document_lease_refusal(d, p_lease, p_fence, p_complete), 'current'), d.revision,
+         encode(d.content_hash, 'hex'), c.content
+    FROM contents AS c
+   WHERE c.workspace_id = p_workspace AND c.digest = d.content_digest;
+END
+$function$;
+
 -- The whole write: lock, check, change, revision row. A NULL field is kept; p_version takes title, content and tags
 -- from that version. The outcome is written, noop, mismatch, absent, no_version or what `document_lease_refusal` says,
 -- with the current state beside it.

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from app.features.documents import queries
 from app.features.documents.errors import (
     CollectionNotFound,
+    ContentTooLarge,
     DocumentNotFound,
+    EditNotApplicable,
     LeaseLost,
     LeaseRequired,
     VersionNotFound,
@@ -27,7 +29,7 @@ from app.features.documents.schemas import (
     Status,
     Version,
 )
-from app.features.documents.service import index_job, read_document
+from app.features.documents.service import divergence, edited_content, index_job, read_document
 from app.gate.operation import Call, Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
@@ -102,17 +104,33 @@ async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem
     "documents.update",
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
-    single=True,
-    raises=_WRITE_REFUSALS,
+    single=lambda args: args.edits is None,
+    raises=(*_WRITE_REFUSALS, EditNotApplicable, ContentTooLarge),
 )
 async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]:
     """Change title, content or tags; what is left out stays.
 
+    `edits` change parts of the content in place of the whole: each in a section or around an exact text, all looked up
+    in the current text, and made all or none.
+
     Name the revision that the change is based on, in `If-Match` or `expectedRevision`, and a concurrent edit is never
     overwritten. A write that changes nothing answers `noop: true` and makes no revision.
     """
-    row = await queries.update_document_if_current(ctx, args, new_id(), _call(ctx))
+    content = args.content if args.edits is None else await _edited(ctx, args)
+    row = await queries.update_document_if_current(ctx, args, content, new_id(), _call(ctx))
+    if row["outcome"] == "mismatch" and args.precondition is not None:
+        more = await divergence(ctx, args, row["revision"])
+        raise RevisionMismatch(args.precondition.form, row["revision"], row["content_hash"], more=more)
     return _acknowledge(args, row)
+
+
+async def _edited(ctx: Context, args: PatchDocument) -> str | None:
+    """Lock the document and apply the edits; None where the revision is not the expected one: the write says so."""
+    base = await queries.lock_document(ctx, args)
+    _check(base, args.precondition)
+    if args.precondition is not None and not args.precondition.holds(base["revision"], base["content_hash"]):
+        return None
+    return await edited_content(args, base["content"], base["revision"])
 
 
 @command(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.kit.paging import PAGE_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -28,6 +29,8 @@ GET = "SELECT * FROM document_get($1, $2)"
 _CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 
 _WRITE = "SELECT * FROM document_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+
+_LOCK = "SELECT * FROM document_lock($1, $2, $3, $4, $5)"
 
 _DELETE = "SELECT * FROM document_delete($1, $2, $3, $4, $5, $6, $7)"
 
@@ -68,6 +71,14 @@ SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, 
  ORDER BY v.created_at DESC, v.id DESC
 """
 
+_CONTENTS = """
+SELECT r.revision, c.content
+  FROM document_revisions r
+  JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest
+ WHERE r.workspace_id = $1 AND r.document_id = $2 AND r.revision = ANY($3::int[]) AND octet_length(c.content) <= $4
+   AND EXISTS (SELECT FROM documents d WHERE d.workspace_id = $1 AND d.id = $2 AND d.deleted_at IS NULL)
+"""
+
 _EXISTS = "SELECT EXISTS (SELECT FROM documents WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"
 
 
@@ -95,11 +106,27 @@ async def insert_document(
     return row
 
 
+async def lock_document(ctx: Context, args: PatchDocument) -> asyncpg.Record:
+    """Lock a document and read its content; the row tells whether absence or the lease refuses the write."""
+    complete = ctx.keyed and args.precondition is not None
+    row = await ctx.tx.fetchrow(
+        _LOCK, ctx.workspace_id, args.document_id, args.lease_digest, args.lease_fence, complete
+    )
+    assert row is not None
+    return row
+
+
 async def update_document_if_current(
-    ctx: Context, args: PatchDocument, revision_id: UUID, call: Call
+    ctx: Context, args: PatchDocument, content: str | None, revision_id: UUID, call: Call
 ) -> asyncpg.Record:
     """Change a document when precondition and lease hold; the row tells the outcome and the current state."""
-    return await _write(ctx, args, (args.title, args.content, args.tags, None), revision_id, call)
+    return await _write(ctx, args, (args.title, content, args.tags, None), revision_id, call)
+
+
+async def read_contents(tx: Tx, document_id: UUID, revisions: Sequence[int], most: int) -> dict[int, str]:
+    """Read the contents of revisions that have one of at most `most` bytes."""
+    rows = await tx.fetch(_CONTENTS, tx.workspace_id, document_id, revisions, most)
+    return {row["revision"]: row["content"] for row in rows}
 
 
 async def restore_version_if_current(

@@ -11,12 +11,16 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 from app.kit import revision as revisions
 from app.kit.guarded import Guarded
 from app.kit.ids import Id
+from app.kit.markdown import Deed, TextEdit, Where
 from app.kit.paging import DEFAULT_LIMIT, MAX_LIMIT
-from app.kit.schema import EpochMs, FromHeader, Model, Positive, TagFilter, Tags, absent, not_null
+from app.kit.schema import EpochMs, FromHeader, Model, Positive, TagFilter, Tags, absent, as_list, not_null
 from app.kit.secrets import Token
 
 MAX_TITLE = 500
 MAX_CHANGE_LOG = 2_000
+MAX_EDITS = 100
+MAX_CONTENT_BYTES = 10 * 1024 * 1024
+"""Of what edits may make of a content; a whole one is bounded by the body that brings it."""
 
 DocumentId = Annotated[Id, Field(description="The document's id.")]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TITLE, pattern=r"\S")]
@@ -88,16 +92,82 @@ class Lease(Model):
         return None if self.lease_id is None else Token(self.lease_id).digest()
 
 
+class Edit(Model):
+    """One change of the content, in a section or around an exact text; everything outside stays as it is.
+
+    With `find`: that text, which must be there once (in the section, if one is named, or what is below it). With
+    `section` alone: its own text is replaced, its heading with all below it is deleted, or whole lines are inserted.
+    With neither: an insertion at the start or end of the content.
+    """
+
+    op: Annotated[Deed, Field(description="What to do.")]
+    section: Annotated[
+        str | None,
+        Field(default=None, min_length=1, max_length=2_000, description="Heading, `Path > Heading` or `#anchor`."),
+    ]
+    find: Annotated[str | None, Field(default=None, min_length=1, description="Exact text; must be there once.")]
+    text: Annotated[str | None, Field(default=None, description="The new text.")]
+    position: Annotated[
+        Where | None,
+        Field(default=None, description="Of insert: `end` unless given; with `find`, `after` it unless `before`."),
+    ]
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        if (problem := self._problem()) is not None:
+            raise ValueError(problem)
+        return self
+
+    def _problem(self) -> str | None:
+        if self.op is Deed.DELETE and self.text is not None:
+            return "delete takes no text; use replace"
+        if self.op is not Deed.DELETE and self.text is None:
+            return f"{self.op.value} needs text"
+        if self.op is Deed.INSERT:
+            return self._misplaced()
+        if self.position is not None:
+            return "position is for insert"
+        return None if self.section or self.find else f"{self.op.value} needs section or find"
+
+    def _misplaced(self) -> str | None:
+        if self.find is not None and self.position in (Where.START, Where.END):
+            return "with find, position is before or after"
+        if self.find is None and self.section is None and self.position in (Where.BEFORE, Where.AFTER):
+            return "before and after need section or find"
+        return None
+
+    def to_text_edit(self) -> TextEdit:
+        """Give it in the words of the editor."""
+        return TextEdit(self.op, self.section, self.find, self.text or "", self.position)
+
+
 class PatchDocument(Guarded, Lease):
     """Changes to a document; what is left out stays."""
 
     document_id: DocumentId
     title: Annotated[Title | None, Field(default=None, description="A new title.")]
     content: Annotated[str | None, Field(default=None, description="The whole new text.")]
+    edits: Annotated[
+        list[Edit] | None,
+        Field(
+            default=None,
+            min_length=1,
+            max_length=MAX_EDITS,
+            description="Instead of content: changes of parts of it, all or none.",
+        ),
+    ]
     tags: Annotated[Tags | None, Field(default=None, description="The whole new list; [] removes all tags.")]
     change_log: Annotated[ChangeLog, Field(default=None)]
 
-    _keep = field_validator("title", "content", "tags", mode="before")(not_null)
+    _keep = field_validator("title", "content", "edits", "tags", mode="before")(not_null)
+    _read = field_validator("edits", mode="before")(as_list)
+
+    @model_validator(mode="after")
+    def _one_content(self) -> Self:
+        if self.content is not None and self.edits is not None:
+            msg = "send content or edits, not both"
+            raise ValueError(msg)
+        return self
 
 
 class DeleteDocument(Guarded, Lease):

@@ -69,6 +69,7 @@ TOOLS = [
         "update_document",
         "Update document",
         "Change title, content or tags; what is left out stays, what is sent replaces the whole old value: read first. "
+        "To change parts of a long text send `edits`, not content. "
         "Gives the new revision, or `noop: true`. On REVISION_MISMATCH read again: stop if the change is there, "
         "else redo it on the latest text.",
         operations.update_document,
