@@ -22,7 +22,9 @@ BEGIN
      FROM jsonb_to_recordset(p -> 'jobs') AS j(entrypoint text, payload text)
    HAVING count(*) > 0;
   IF p ? 'key' THEN
-    UPDATE receipts SET body = decode(p ->> 'body', 'base64')
+    UPDATE receipts
+       SET body = decode(p ->> 'body', 'base64'),
+           object_ids = ARRAY(SELECT e.object_id FROM jsonb_to_recordset(p -> 'events') AS e(object_id uuid))
      WHERE workspace_id = v_workspace AND user_id = v_user AND grant_id = v_grant
        AND key_digest = decode(p ->> 'key', 'base64');
   END IF;

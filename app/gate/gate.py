@@ -229,7 +229,7 @@ class Gate:
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
         try:
-            async with self.database.tx(ctx.workspace_id, opening) as tx:
+            async with self.database.tx(ctx.workspace_id, opening, ctx.principal.collections) as tx:
                 begun = True
                 ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
                 if keys and (stored := await replay.stored_answer(tx, keys)) is not None:

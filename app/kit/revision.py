@@ -57,3 +57,8 @@ class Precondition:
     form: Literal["header", "body"]
     revisions: tuple[int, ...]
     hashes: tuple[str, ...]
+
+
+def expected(precondition: Precondition | None) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
+    """Give revisions and hashes as a statement takes them; two None where nothing is expected."""
+    return (precondition.revisions, precondition.hashes) if precondition else (None, None)

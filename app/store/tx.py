@@ -10,8 +10,10 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from app.store.base import EVERYTHING
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     import asyncpg
 
@@ -77,26 +79,43 @@ def literal(value: UUID | bytes) -> str:
     return f"'{value}'::uuid" if isinstance(value, UUID) else f"'\\x{value.hex()}'::bytea"
 
 
-def _begin(workspace_id: UUID, *, read_only: bool) -> str:
+def reach(collections: Sequence[UUID] | None) -> str:
+    """Write what of a workspace may be seen, as row-level security reads it: everything, or these collections."""
+    if collections is None:
+        return EVERYTHING
+    if not all(isinstance(item, UUID) for item in collections):
+        msg = "collections must be UUIDs"
+        raise TypeError(msg)
+    return ",".join(map(str, collections))
+
+
+def _begin(workspace_id: UUID, collections: Sequence[UUID] | None, *, read_only: bool) -> str:
     # A UUID object prints as 36 characters of [0-9a-f-]: nothing can be injected through it.
     mode = "READ ONLY ISOLATION LEVEL REPEATABLE READ" if read_only else "READ WRITE"
-    return f"BEGIN {mode}; SET LOCAL app.workspace_id = '{workspace_id}'"
+    tenant = f"SET LOCAL app.workspace_id = '{workspace_id}'; SET LOCAL app.collections = '{reach(collections)}'"
+    return f"BEGIN {mode}; {tenant}"
 
 
 @contextlib.asynccontextmanager
 async def open_tx(
-    pool: asyncpg.Pool[asyncpg.Record], workspace_id: UUID, *, read_only: bool = False, opening: str = ""
+    pool: asyncpg.Pool[asyncpg.Record],
+    workspace_id: UUID,
+    collections: Sequence[UUID] | None = None,
+    *,
+    read_only: bool = False,
+    opening: str = "",
 ) -> AsyncIterator[Tx]:
     """Hold a transaction for a block: commit when it ends well, roll back on any exception, cancellation included.
 
-    `opening` is a first statement, built of `literal` values alone, that costs no round trip of its own.
+    `collections` narrows what the transaction sees and writes to their members. `opening` is a first statement, built
+    of `literal` values alone, that costs no round trip of its own.
     """
     if not isinstance(workspace_id, UUID):
         msg = f"the workspace must be a UUID, not {type(workspace_id).__name__}"
         raise TypeError(msg)
     async with pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
         try:
-            begin = _begin(workspace_id, read_only=read_only)
+            begin = _begin(workspace_id, collections, read_only=read_only)
             tag = await connection.execute(f"{begin}; {opening}" if opening else begin)
             tx = Tx(connection, workspace_id, tag)
             yield tx

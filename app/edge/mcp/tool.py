@@ -44,6 +44,8 @@ READS = Hints(read_only=True, destructive=False, idempotent=True)
 CREATES = Hints(read_only=False, destructive=False, idempotent=False)
 REPLACES = Hints(read_only=False, destructive=True, idempotent=False)
 DELETES = Hints(read_only=False, destructive=True, idempotent=True)
+CHANGES = Hints(read_only=False, destructive=True, idempotent=True)
+ADDS = Hints(read_only=False, destructive=False, idempotent=True)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-from app.kit.errors import AppError, Kind, NotFound
-from app.kit.revision import etag
+from app.kit.errors import NotFound
 
 
 class DocumentNotFound(NotFound):
@@ -20,27 +17,3 @@ class VersionNotFound(NotFound):
 
     def __init__(self) -> None:
         super().__init__("Version not found. List the document's versions to find its id.")
-
-
-class CollectionNotFound(NotFound):
-    """The collection that a list was to be narrowed to is absent."""
-
-    def __init__(self) -> None:
-        super().__init__("Collection not found. Leave collectionId out to list all documents.")
-
-
-class RevisionMismatch(AppError):
-    """The precondition names a revision that is not current: 412 from `If-Match`, 409 from `expectedRevision`."""
-
-    kind: Kind = Kind.CONFLICT
-    reason = "REVISION_MISMATCH"
-
-    def __init__(self, form: Literal["header", "body"], revision: int, content_hash: str) -> None:
-        super().__init__(
-            f"The document is at revision {revision} now. Read it again; stop if it already says what you want, "
-            "else apply the change to the latest content and send it with that revision.",
-            details={"currentRevision": revision, "contentHash": content_hash},
-            etag=etag(revision, content_hash),
-        )
-        if form == "header":
-            self.kind = Kind.PRECONDITION_FAILED

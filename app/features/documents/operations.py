@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from app.features.collections import service as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.documents import queries
-from app.features.documents.errors import (
-    CollectionNotFound,
-    DocumentNotFound,
-    RevisionMismatch,
-    VersionNotFound,
-)
+from app.features.documents.errors import DocumentNotFound, VersionNotFound
 from app.features.documents.schemas import (
-    MAX_LIMIT,
     CreateDocument,
     DeleteDocument,
     Document,
@@ -31,22 +27,29 @@ from app.features.documents.service import index_job, read_document
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
-from app.kit.errors import PreconditionConflict
+from app.kit.errors import InvalidRequest, PreconditionConflict, RevisionMismatch
 from app.kit.ids import new_id
-from app.kit.schema import One, Page, Pagination
+from app.kit.paging import clamped, paged, pagination
+from app.kit.schema import One, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from uuid import UUID
 
     import asyncpg
 
 
-@command("documents.create", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API)
+@command("documents.create", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=(InvalidRequest, CollectionNotFound))
 async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
-    """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`."""
+    """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`.
+
+    With `collectionId` it is a member of that collection from the start; a key that is restricted to collections must
+    name one of them.
+    """
+    collections.require_place(ctx, args.collection_id)
     document_id, revision_id = new_id(), new_id()
     row = await queries.insert_document(ctx, document_id, revision_id, args)
+    if row["outcome"] == "no_collection":
+        raise CollectionNotFound
     _changed(ctx, "document.created", document_id, 1)
     document = Document(
         id=document_id,
@@ -76,14 +79,13 @@ async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
 @query("documents.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
 async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem]:
     """List documents without their content, newest first."""
-    if args.collection_id is not None:
-        raise CollectionNotFound
-    limit, notice = _clamped(args.limit)
+    limit, notice = clamped(args.limit)
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
+        if args.collection_id is not None:
+            await collections.require(tx, args.collection_id)
         rows = await queries.list_documents(tx, args, after, limit + 1)
-    items = [DocumentItem.model_validate(dict(row), by_name=True) for row in rows[:limit]]
-    return Page(data=items, pagination=_pagination(rows, limit), notice=notice)
+    return paged(rows, limit, notice, lambda row: DocumentItem.model_validate(dict(row), by_name=True))
 
 
 @command(
@@ -129,14 +131,16 @@ async def delete_document(ctx: Context, args: DeleteDocument) -> None:
     if row["outcome"] == "absent":
         raise DocumentNotFound
     if row["outcome"] == "mismatch":
-        raise RevisionMismatch(precondition.form if precondition else "body", row["revision"], row["content_hash"])
+        raise RevisionMismatch(
+            "document", precondition.form if precondition else "body", row["revision"], row["content_hash"]
+        )
     _changed(ctx, "document.deleted", args.document_id, row["revision"])
 
 
 @query("documents.versions", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
 async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
     """List a document's versions with their content, newest first; the first is the current one."""
-    limit, notice = _clamped(args.limit)
+    limit, notice = clamped(args.limit)
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
         if not await queries.document_exists(tx, args.document_id):
@@ -146,7 +150,7 @@ async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
     if len(fitting) < min(limit, len(rows)):
         notice = f"These texts are large, so this page ends after {len(fitting)}; the cursor goes on."
     items = [Version.model_validate(row, by_name=True) for row in fitting if row.pop("fits")]
-    return Page(data=items, pagination=_pagination(rows, len(fitting)), notice=notice)
+    return Page(data=items, pagination=pagination(rows, len(fitting)), notice=notice)
 
 
 def _acknowledge(ctx: Context, document_id: UUID, row: asyncpg.Record, form: Any) -> One[DocumentAck]:
@@ -156,7 +160,7 @@ def _acknowledge(ctx: Context, document_id: UUID, row: asyncpg.Record, form: Any
     if outcome == "no_version":
         raise VersionNotFound
     if outcome == "mismatch":
-        raise RevisionMismatch(form, row["revision"], row["content_hash"])
+        raise RevisionMismatch("document", form, row["revision"], row["content_hash"])
     if outcome == "written":
         _changed(ctx, "document.changed", document_id, row["revision"])
     acknowledged = DocumentAck(
@@ -182,16 +186,3 @@ def _warnings(missing: list[str]) -> list[Notice]:
 def _changed(ctx: Context, topic: str, document_id: UUID, revision: int) -> None:
     ctx.emit(topic, document_id, revision)
     ctx.enqueue(index_job(ctx.workspace_id))
-
-
-def _clamped(limit: int) -> tuple[int, str | None]:
-    if limit <= MAX_LIMIT:
-        return limit, None
-    return MAX_LIMIT, f"limit {limit} is over the cap; {MAX_LIMIT} items a page are returned."
-
-
-def _pagination(rows: Sequence[asyncpg.Record], limit: int) -> Pagination:
-    if len(rows) <= limit:
-        return Pagination(cursor=None, has_more=False)
-    last = rows[limit - 1]
-    return Pagination(cursor=cursor.encode(last["created_at"], last["id"]), has_more=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.kit.revision import expected
+
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
@@ -15,9 +17,9 @@ if TYPE_CHECKING:
     from app.kit.revision import Precondition
     from app.store.tx import Tx
 
-GET = "SELECT * FROM document_get($1, $2)"
+GET = "SELECT * FROM document_get($1, $2, $3)"
 
-_CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+_CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
 
 _WRITE = "SELECT * FROM document_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
 
@@ -38,6 +40,9 @@ SELECT {_ITEM}
    AND (cardinality($5::text[]) = 0 OR (
         SELECT count(*) FROM document_tags t
          WHERE t.workspace_id = $1 AND t.document_id = d.id AND t.tag = ANY($5)) = cardinality($5))
+   AND ($7::uuid IS NULL OR EXISTS (
+        SELECT FROM collection_items i
+         WHERE i.workspace_id = $1 AND i.collection_id = $7 AND i.item_type = 'document' AND i.item_id = d.id))
  ORDER BY d.created_at DESC, d.id DESC
  LIMIT $6
 """
@@ -66,12 +71,8 @@ SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, 
 _EXISTS = "SELECT EXISTS (SELECT FROM documents WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"
 
 
-def _expected(precondition: Precondition | None) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
-    return (precondition.revisions, precondition.hashes) if precondition else (None, None)
-
-
 async def insert_document(ctx: Context, document_id: UUID, revision_id: UUID, args: CreateDocument) -> asyncpg.Record:
-    """Insert a document at revision 1; returns its hash and time."""
+    """Insert a document at revision 1, into its collection; returns the outcome with hash and time."""
     principal = ctx.principal
     row = await ctx.tx.fetchrow(
         _CREATE,
@@ -87,6 +88,7 @@ async def insert_document(ctx: Context, document_id: UUID, revision_id: UUID, ar
         principal.grant_id,
         principal.agent,
         revision_id,
+        args.collection_id,
     )
     assert row is not None
     return row
@@ -118,7 +120,7 @@ async def _write(
         _WRITE,
         ctx.workspace_id,
         document_id,
-        *_expected(precondition),
+        *expected(precondition),
         *fields,
         version_id,
         change_log,
@@ -136,7 +138,7 @@ async def delete_document_if_current(
     ctx: Context, document_id: UUID, precondition: Precondition | None
 ) -> asyncpg.Record:
     """Move a document to the trash when the precondition holds."""
-    row = await ctx.tx.fetchrow(_DELETE, ctx.workspace_id, document_id, *_expected(precondition), ctx.principal.user_id)
+    row = await ctx.tx.fetchrow(_DELETE, ctx.workspace_id, document_id, *expected(precondition), ctx.principal.user_id)
     assert row is not None
     return row
 
@@ -146,7 +148,8 @@ async def list_documents(
 ) -> list[asyncpg.Record]:
     """List documents, newest first, after a cursor."""
     created_at, document_id = after or (None, None)
-    return await tx.fetch(_LIST, tx.workspace_id, args.search, created_at, document_id, args.tags, limit)
+    values = (args.search, created_at, document_id, args.tags, limit, args.collection_id)
+    return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 
 async def list_versions(

@@ -6,41 +6,21 @@ from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, StringConstraints, field_validator
+from pydantic import Field, StringConstraints, field_validator
 
 from app.kit import revision as revisions
-from app.kit.errors import PreconditionConflict
+from app.kit.guarded import Guarded, given
 from app.kit.ids import Id
-from app.kit.revision import Precondition
-from app.kit.schema import EpochMs, FromHeader, Model, Positive, TagFilter, Tags, absent
+from app.kit.paging import MAX_LIMIT, After, PageSize
+from app.kit.schema import EpochMs, Model, Positive, TagFilter, Tags, absent
 
 MAX_TITLE = 500
 MAX_CHANGE_LOG = 2_000
-DEFAULT_LIMIT = 20
-MAX_LIMIT = 100
 
 DocumentId = Annotated[Id, Field(description="The document's id.")]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TITLE, pattern=r"\S")]
 ChangeLog = Annotated[
     str | None, Field(max_length=MAX_CHANGE_LOG, description="One line that says why, kept with the version.")
-]
-ExpectedRevision = Annotated[
-    Positive | None, Field(description="The revision that the change is based on; refused when it is not current.")
-]
-
-
-def _readable(value: str | None) -> str | None:
-    if value is not None and revisions.parse_if_match(value) is None:
-        msg = 'must be * or a list of quoted entity tags, such as "r3-0123456789abcdef"'
-        raise ValueError(msg)
-    return value
-
-
-IfMatch = Annotated[
-    str | None,
-    FromHeader("If-Match"),
-    AfterValidator(_readable),
-    Field(alias="If-Match", description="Entity tags of the revision to change."),
 ]
 
 
@@ -62,6 +42,7 @@ class CreateDocument(Model):
     title: Annotated[Title, Field(description="A title people will recognise.")]
     content: Annotated[str, Field(description="The text, plain or Markdown.")]
     tags: Annotated[Tags, Field(default_factory=list, description="Labels to filter by.")]
+    collection_id: Annotated[Id | None, Field(default=None, description="A collection to put it into.")]
 
 
 class GetDocument(Model):
@@ -75,37 +56,9 @@ class ListDocuments(Model):
 
     collection_id: Annotated[Id | None, Field(default=None, description="Only members of this collection.")]
     search: Annotated[str | None, Field(default=None, max_length=500, description="Only titles that hold this text.")]
-    limit: Annotated[Positive, Field(default=DEFAULT_LIMIT, description="Page size, 20 unless given, at most 100.")]
+    limit: PageSize
     tags: Annotated[TagFilter, Field(default_factory=list)]
-    cursor: Annotated[str | None, Field(default=None, description="`pagination.cursor` of the page before.")]
-
-
-class Guarded(Model):
-    """A write that may name the revision it is based on, as `If-Match` or as `expectedRevision`."""
-
-    if_match: IfMatch = None
-    expected_revision: Annotated[ExpectedRevision, Field(default=None)]
-
-    @property
-    def precondition(self) -> Precondition | None:
-        """What the caller expects; None when it expects nothing.
-
-        Raises:
-            PreconditionConflict: both forms were sent and name different revisions. (Tags that can match nothing, weak
-                or foreign ones, name none: they fail as a mismatch.)
-        """
-        tags = revisions.parse_if_match(self.if_match) if self.if_match is not None else None
-        if tags is None or tags.any:
-            if self.expected_revision is None:
-                return None
-            return Precondition("body", (self.expected_revision,), ("",))
-        pairs = tags.tags
-        if self.expected_revision is not None and pairs:
-            pairs = tuple(pair for pair in pairs if pair[0] == self.expected_revision)
-            if not pairs:
-                msg = "If-Match and expectedRevision name different revisions; send one of them, or the same in both."
-                raise PreconditionConflict(msg)
-        return Precondition("header", tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))
+    cursor: After
 
 
 class PatchDocument(Guarded):
@@ -120,11 +73,7 @@ class PatchDocument(Guarded):
     @field_validator("title", "content", "tags", mode="before")
     @classmethod
     def _not_null(cls, value: Any) -> Any:
-        """Refuse an explicit null: it would silently mean `keep`."""
-        if value is None:
-            msg = "must not be null; leave it out to keep it"
-            raise ValueError(msg)
-        return value
+        return given(value)
 
 
 class DeleteDocument(Guarded):
@@ -138,7 +87,7 @@ class ListVersions(Model):
 
     document_id: DocumentId
     limit: Annotated[Positive, Field(default=MAX_LIMIT, description="Page size, 100 at most.")]
-    cursor: Annotated[str | None, Field(default=None, description="`pagination.cursor` of the page before.")]
+    cursor: After
 
 
 class RestoreVersion(Guarded):

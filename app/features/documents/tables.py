@@ -65,6 +65,7 @@ documents = Table(
     Column("last_changed_at", DateTime(timezone=True), nullable=False),
     Column("deleted_at", DateTime(timezone=True)),
     Column("deleted_by", Uuid),
+    Column("purged_at", DateTime(timezone=True)),
     CheckConstraint("status IN ('pending', 'processing', 'ready', 'failed')", name="status"),
     ForeignKeyConstraint(
         ["workspace_id", "content_digest"], ["contents.workspace_id", "contents.digest"], name="documents_content_fkey"
