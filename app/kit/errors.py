@@ -142,6 +142,13 @@ class NotFound(AppError):
     reason = "NOT_FOUND"
 
 
+class Gone(AppError):
+    """What was asked for has been removed for good."""
+
+    kind = Kind.GONE
+    reason = "GONE"
+
+
 class MethodNotAllowed(AppError):
     """The path exists but not with this method."""
 

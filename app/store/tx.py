@@ -24,13 +24,18 @@ _ROLLBACK_SECONDS = 2.0
 class Tx:
     """A transaction whose tenant is set; it has no `commit`: the block that opened it ends it."""
 
-    __slots__ = ("closing", "connection", "opening_tag", "workspace_id")
+    __slots__ = ("closing", "connection", "opening_tag", "reach", "workspace_id")
 
     def __init__(
-        self, connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record], workspace_id: UUID, opening_tag: str
+        self,
+        connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record],
+        workspace_id: UUID,
+        reached: str,
+        opening_tag: str,
     ) -> None:
         self.connection = connection
         self.workspace_id = workspace_id
+        self.reach = reached
         self.opening_tag = opening_tag
         """Command tag of the statement that travelled with BEGIN."""
         self.closing = ""
@@ -72,6 +77,18 @@ class Tx:
             raise
         self.workspace_id = before
         await self.connection.execute(f"SET LOCAL app.workspace_id = '{before}'")
+
+    @contextlib.asynccontextmanager
+    async def of_everything(self) -> AsyncIterator[None]:
+        """Let the statements of a block see the whole workspace: to remove what an item, judged before, left."""
+        await self.connection.execute(f"SET LOCAL app.collections = '{EVERYTHING}'")
+        yield
+        await self.connection.execute(f"SET LOCAL app.collections = '{self.reach}'")
+
+
+def count_of(tag: str) -> int:
+    """Read how many rows a statement changed from its command tag."""
+    return int(tag.rpartition(" ")[2])
 
 
 def literal(value: UUID | bytes) -> str:
@@ -117,7 +134,7 @@ async def open_tx(
         try:
             begin = _begin(workspace_id, collections, read_only=read_only)
             tag = await connection.execute(f"{begin}; {opening}" if opening else begin)
-            tx = Tx(connection, workspace_id, tag)
+            tx = Tx(connection, workspace_id, reach(collections), tag)
             yield tx
             await connection.execute(f"{tx.closing}; COMMIT" if tx.closing else "COMMIT")
         except BaseException:

@@ -112,7 +112,11 @@ REQUIREMENTS |= {
     "COL-28": "PUT items removes and answers how many",
     "COL-REVISION": "collections have revision and ETag; If-Match and expectedRevision guard every write of them",
     "COL-RACE": "adders of the same items at once count each item once",
-    "COL-TRASH": "a deleted item vanishes from items and counts",
+    "COL-TRASH": "a deleted item vanishes from items and counts, and comes back when it is restored",
+    "TRASH-LIST": "GET /v1/trash lists what was deleted, of the kinds that the caller may read",
+    "TRASH-RESTORE": "a restored item is as it was, and search finds it again",
+    "TRASH-PURGE": "a purge removes text, versions, passages, vectors and stored answers for good, and counts them",
+    "TRASH-EXPIRES": "what was deleted 30 days ago is purged by itself",
     "COL-FILTER": "collectionId narrows lists of documents, and places a new document",
     "KEY-COLLECTIONS": "a key restricted to collections sees and changes their members alone, whatever the operation",
 }

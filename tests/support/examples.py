@@ -59,6 +59,12 @@ async def _collection_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(made["id"])
 
 
+async def _trashed_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    document_id = await _document_id(make, user, known)
+    await user.client.delete(f"/v1/documents/{document_id}")
+    return document_id
+
+
 async def _item_ids(make: Make, user: User, known: dict[str, Any]) -> list[str]:
     return [await _document_id(make, user, known)]
 
@@ -73,6 +79,7 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "id": _prefixed_id,
     "collectionId": _collection_id,
     "itemIds": _item_ids,
+    "itemId": _trashed_id,
 }
 """How to make an object whose id an argument of this name takes; later ones may use the earlier ones' ids."""
 

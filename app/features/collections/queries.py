@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.kit.revision import expected
+from app.store.tx import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +70,24 @@ SELECT i.item_id, i.item_type, x.title, i.added_at, i.item_id AS id, i.added_at 
  LIMIT $6
 """
 
+_UNDELETE = """
+UPDATE collections SET deleted_at = NULL, deleted_by = NULL
+ WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL
+RETURNING revision
+"""
+
+_BURY = """
+UPDATE collections
+   SET purged_at = clock_timestamp(), name = '', description = '', color = NULL, icon = '', tags = '{}',
+       content_hash = collection_hash('', '', '', '', '{}')
+ WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL
+RETURNING revision
+"""
+
+_EMPTY = "DELETE FROM collection_items WHERE workspace_id = $1 AND collection_id = $2"
+
+_LEAVE = "DELETE FROM collection_items WHERE workspace_id = $1 AND item_type = $2 AND item_id = $3"
+
 
 async def get_collection(tx: Tx, kinds: Sequence[str], collection_id: UUID) -> asyncpg.Record | None:
     """Read a collection that is not in the trash."""
@@ -128,3 +147,25 @@ async def change_items_if_current(tx: Tx, args: ChangeItems, added_by: UUID | No
     row = await tx.fetchrow(_CHANGE_ITEMS, tx.workspace_id, args.collection_id, *values)
     assert row is not None
     return row
+
+
+async def undelete_collection(tx: Tx, collection_id: UUID) -> int | None:
+    """Take a collection out of the trash; gives its revision, None when it is not there."""
+    revision: int | None = await tx.fetchval(_UNDELETE, tx.workspace_id, collection_id)
+    return revision
+
+
+async def bury_collection(tx: Tx, collection_id: UUID) -> int | None:
+    """Make a tombstone of a deleted collection; gives its revision, None when it is not in the trash."""
+    revision: int | None = await tx.fetchval(_BURY, tx.workspace_id, collection_id)
+    return revision
+
+
+async def delete_members(tx: Tx, collection_id: UUID) -> int:
+    """Remove all members of a collection from it."""
+    return count_of(await tx.execute(_EMPTY, tx.workspace_id, collection_id))
+
+
+async def delete_memberships(tx: Tx, item_type: str, item_id: UUID) -> int:
+    """Remove an item from all collections."""
+    return count_of(await tx.execute(_LEAVE, tx.workspace_id, item_type, item_id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.kit.revision import expected
+from app.store.tx import count_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -66,6 +67,43 @@ SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, 
           LEFT JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest) AS v
   LEFT JOIN contents c ON c.workspace_id = $1 AND c.digest = v.content_digest
  ORDER BY v.created_at DESC, v.id DESC
+"""
+
+_UNDELETE = """
+UPDATE documents
+   SET deleted_at = NULL, deleted_by = NULL, status = 'pending', status_reason = NULL, indexed_revision = 0,
+       index_attempts = 0
+ WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL
+RETURNING revision
+"""
+
+_NOTHING = "SELECT content_put($1, text_digest(''), '')"
+
+# The tombstone: id, revision and fence stay, so that none is given out again.
+_BURY = """
+UPDATE documents
+   SET purged_at = clock_timestamp(), title = '', tags = '{}', frontmatter = NULL, slug = NULL, source_url = NULL,
+       status_reason = NULL, language = NULL, page_sha = NULL, frontmatter_digest = NULL,
+       title_digest = text_digest(''), content_digest = text_digest(''), tags_digest = text_digest(''),
+       content_hash = document_hash(text_digest(''), text_digest(''), text_digest(''))
+ WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL
+RETURNING revision
+"""
+
+_ERASE_TAGS = "DELETE FROM document_tags WHERE workspace_id = $1 AND document_id = $2"
+
+_ERASE_REVISIONS = """
+DELETE FROM document_revisions WHERE workspace_id = $1 AND document_id = $2 RETURNING content_digest, content_changed
+"""
+
+# Whoever writes the same text now holds its row: wait, and look for users afterwards.
+_LOCK_CONTENTS = "SELECT FROM contents WHERE workspace_id = $1 AND digest = ANY ($2) ORDER BY digest FOR UPDATE"
+
+_ERASE_CONTENTS = """
+DELETE FROM contents c
+ WHERE c.workspace_id = $1 AND c.digest = ANY ($2)
+   AND NOT EXISTS (SELECT FROM document_revisions r WHERE r.workspace_id = $1 AND r.content_digest = c.digest)
+   AND NOT EXISTS (SELECT FROM documents d WHERE d.workspace_id = $1 AND d.content_digest = c.digest)
 """
 
 _EXISTS = "SELECT EXISTS (SELECT FROM documents WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"
@@ -163,3 +201,27 @@ async def list_versions(
 async def document_exists(tx: Tx, document_id: UUID) -> bool:
     """Tell whether a document is there and not in the trash."""
     return bool(await tx.fetchval(_EXISTS, tx.workspace_id, document_id))
+
+
+async def undelete_document(tx: Tx, document_id: UUID) -> int | None:
+    """Take a document out of the trash; gives its revision, None when it is not there."""
+    revision: int | None = await tx.fetchval(_UNDELETE, tx.workspace_id, document_id)
+    return revision
+
+
+async def bury_document(tx: Tx, document_id: UUID) -> int | None:
+    """Make a tombstone of a deleted document; gives its revision, None when it is not in the trash."""
+    await tx.execute(_NOTHING, tx.workspace_id)
+    revision: int | None = await tx.fetchval(_BURY, tx.workspace_id, document_id)
+    return revision
+
+
+async def erase_history(tx: Tx, document_id: UUID) -> dict[str, int]:
+    """Remove revisions and tags of a buried document, and texts that nothing else holds."""
+    await tx.execute(_ERASE_TAGS, tx.workspace_id, document_id)
+    rows = await tx.fetch(_ERASE_REVISIONS, tx.workspace_id, document_id)
+    digests = sorted({row["content_digest"] for row in rows if row["content_digest"] is not None})
+    await tx.execute(_LOCK_CONTENTS, tx.workspace_id, digests)
+    texts = await tx.execute(_ERASE_CONTENTS, tx.workspace_id, digests)
+    versions = sum(row["content_changed"] for row in rows)
+    return {"revisions": len(rows), "versions": versions, "texts": count_of(texts)}

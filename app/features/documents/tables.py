@@ -78,6 +78,13 @@ documents = Table(
         postgresql_where=text("deleted_at IS NULL"),
     ),
     Index(
+        "documents_workspace_id_deleted_at_id_idx",
+        "workspace_id",
+        text("deleted_at DESC"),
+        text("id DESC"),
+        postgresql_where=text("deleted_at IS NOT NULL AND purged_at IS NULL"),
+    ),
+    Index(
         "documents_unindexed_idx",
         "workspace_id",
         "last_changed_at",
