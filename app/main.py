@@ -12,6 +12,7 @@ from starlette.routing import Route
 from app import features
 from app.edge import fallback
 from app.edge.discovery.protected_resource import metadata_url
+from app.edge.mcp.guard import Guard
 from app.edge.mcp.routes import RESOURCES, REST, endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
@@ -63,7 +64,9 @@ class Service(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
         """Put the layers together when the first request comes."""
         operations = [route for route in self.router.routes if isinstance(route, OperationRoute)]
-        return Envelope(OperationsFirst(operations, super().build_middleware_stack()), https=self.https)
+        apps = ((route.path, route.app) for route in self.router.routes if isinstance(route, Route))
+        surfaces = {path: app for path, app in apps if isinstance(app, Guard)}
+        return Envelope(OperationsFirst(operations, surfaces, super().build_middleware_stack()), https=self.https)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -74,6 +77,8 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        # Most requests never reach the framework's layers: its spans would tell half, and asking costs each request.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
         lifespan=lambda app: _lifespan(app, settings),
     )
     app.https = settings.url.startswith("https://")

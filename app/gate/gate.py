@@ -205,7 +205,7 @@ class Gate:
             AppError: what the operation declares, a receipt's refusals, or `Unavailable` when a store is away.
         """
         assert admission.operation is operation
-        ctx = Context(admission.principal, self.database, self._services, request_id)
+        ctx = Context(admission.principal, self.database, self._services, request_id, operation.name)
         if operation.kind == "query":
             result = await _translated(operation.function(ctx, args))
             return Answer(result, result.to_json() if result is not None else b"")
@@ -217,7 +217,7 @@ class Gate:
                     msg = "The write collided with others; retry it."
                     raise Unavailable(msg, retry_after=_RETRY_SECONDS) from None
                 await asyncio.sleep(random.uniform(0.005, 0.05) * attempt)  # noqa: S311  jitter, not a secret
-                ctx = Context(admission.principal, self.database, self._services, request_id)
+                ctx = Context(admission.principal, self.database, self._services, request_id, operation.name)
         raise AssertionError
 
     async def _command(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> Answer[R]:
@@ -228,16 +228,20 @@ class Gate:
         key = keys[0] if keys else None
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
+        alone = operation.single and not keys
+        database, collections = self.database, ctx.principal.collections
+        held = database.single(ctx.workspace_id) if alone else database.tx(ctx.workspace_id, opening, collections)
         try:
-            async with self.database.tx(ctx.workspace_id, opening, ctx.principal.collections) as tx:
+            async with held as tx:
                 begun = True
                 ctx._tx = tx  # noqa: SLF001  the gate alone gives an operation its transaction
                 if keys and (stored := await replay.stored_answer(tx, keys)) is not None:
-                    tx.closing = replay.renewed(ctx, operation.name, keys, stored)
+                    tx.closing = replay.renewed(ctx, keys, stored)
                     return Answer(_parse_result(operation, stored), stored, replayed=True)
                 result = await operation.function(ctx, args)
                 body = result.to_json() if result is not None else b""
-                tx.closing = queries.finish(ctx, operation.name, key, replay.pack(body, key) if key else b"")
+                if not alone:
+                    tx.closing = queries.finish(ctx, key, replay.pack(body, key) if key else b"")
         except asyncpg.LockNotAvailableError as error:
             if begun:
                 raise

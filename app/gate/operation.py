@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 
 from app.kit.schema import Model
 from app.store.tx import reach
@@ -28,6 +28,10 @@ R = TypeVar("R", bound=Model | None)
 S = TypeVar("S")
 
 
+Call: TypeAlias = dict[str, Any]
+"""Who called what, and the jobs it causes: what `gate_record` writes from."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """A change to tell of: a row for the event log and for the audit trail, written with the change itself."""
@@ -45,6 +49,7 @@ class Context:
     database: Database
     services: dict[type, Any]
     request_id: str
+    operation: str = ""
     _tx: Tx | None = None
     events: list[Event] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
@@ -86,12 +91,28 @@ class Context:
         """Enqueue a job in this transaction."""
         self.jobs.append(job)
 
+    def call(self, *jobs: Job) -> Call:
+        """Describe this call to a database function that is the whole command and records itself (`gate_record`)."""
+        principal = self.principal
+        return {
+            "workspace": principal.workspace_id,
+            "collections": reach(principal.collections),
+            "user": principal.user_id,
+            "userName": principal.user_name,
+            "grant": principal.grant_id,
+            "agent": principal.agent,
+            "operation": self.operation,
+            "request": self.request_id,
+            "jobs": [job.to_call() for job in jobs],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[A, R]):
     """A capability with its policy; its REST route and its tool are two faces of it.
 
-    `credentials` names the kinds that are let in; empty: every kind.
+    `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
+    function that sets the tenant, changes what it changes and records that itself (`Context.call`).
     """
 
     name: str
@@ -106,6 +127,7 @@ class Operation(Generic[A, R]):
     plan_exempt: bool
     credentials: frozenset[CredentialKind]
     raises: tuple[type[AppError], ...]
+    single: bool = False
 
     @property
     def summary(self) -> str:
@@ -132,6 +154,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     spends: Meter | None = None,
     plan_exempt: bool = False,
     credentials: frozenset[CredentialKind] = frozenset(),
+    single: bool = False,
 ) -> Callable[[Function[A, R]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
 
@@ -139,7 +162,19 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
         hints = get_type_hints(function)
         args, result = hints["args"], hints["return"]
         return Operation(
-            name, kind, function, args, result, scopes, rate, feature, spends, plan_exempt, credentials, raises
+            name,
+            kind,
+            function,
+            args,
+            result,
+            scopes,
+            rate,
+            feature,
+            spends,
+            plan_exempt,
+            credentials,
+            raises,
+            single,
         )
 
     return declare

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import pydantic_core
 
-from app.store.jobs import encode
 from app.store.tx import literal
 
 if TYPE_CHECKING:
@@ -59,20 +58,11 @@ async def get_live_receipt(tx: Tx, key: ReceiptKey) -> asyncpg.Record | None:
     return await tx.fetchrow(_GET_LIVE_RECEIPT, tx.workspace_id, key.user_id, key.grant_id, key.digest)
 
 
-def finish(ctx: Context, operation: str, key: ReceiptKey | None, body: bytes) -> str:
+def finish(ctx: Context, key: ReceiptKey | None, body: bytes) -> str:
     """Write the statement that stores events, audit lines, jobs and the receipt's body; it travels with COMMIT."""
     if not (ctx.events or ctx.jobs or key):
         return ""
-    payload: dict[str, Any] = {
-        "workspace": ctx.workspace_id,
-        "user": ctx.principal.user_id,
-        "grant": ctx.principal.grant_id,
-        "agent": ctx.principal.agent,
-        "operation": operation,
-        "request": ctx.request_id,
-        "events": ctx.events,
-        "jobs": [{"entrypoint": job.entrypoint, "payload": b64encode(encode(job.payload))} for job in ctx.jobs],
-    }
+    payload: dict[str, Any] = ctx.call(*ctx.jobs) | {"events": ctx.events}
     if key:
         payload |= {"key": b64encode(key.digest), "body": b64encode(body)}
     return f"SELECT gate_finish({literal(pydantic_core.to_json(payload))})"

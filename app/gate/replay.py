@@ -96,11 +96,11 @@ async def stored_answer(tx: Tx, keys: Sequence[ReceiptKey]) -> bytes | None:
     return None
 
 
-def renewed(ctx: Context, operation: str, keys: Sequence[ReceiptKey], stored: bytes) -> str:
+def renewed(ctx: Context, keys: Sequence[ReceiptKey], stored: bytes) -> str:
     """Write the statement that keeps an answer of an earlier secret under the present one, if it was just claimed."""
     if not queries.receipt_claimed(ctx.tx):
         return ""
-    return queries.finish(ctx, operation, keys[0], pack(stored, keys[0]))
+    return queries.finish(ctx, keys[0], pack(stored, keys[0]))
 
 
 def _stored(row: asyncpg.Record, key: ReceiptKey) -> bytes:

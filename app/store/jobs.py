@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +31,12 @@ class Job:
 
     entrypoint: str
     payload: dict[str, Any]
+    merges: bool = False
+    """Whether a waiting job that asks for the same stands for this one; its handler begins with `absorb`."""
+
+    def to_call(self) -> dict[str, Any]:
+        """Give the job as the database function `gate_enqueue` reads it."""
+        return {"entrypoint": self.entrypoint, "payload": b64encode(encode(self.payload)), "merges": self.merges}
 
 
 def encode(payload: dict[str, Any]) -> bytes:
@@ -43,6 +50,8 @@ def decode(payload: bytes | None) -> dict[str, Any]:
     return value
 
 
+_LOCK = "hashtextextended({entrypoint} || encode({payload}, 'hex'), 0)"
+
 ENQUEUE = QueryQueueBuilder(settings=SETTINGS).build_enqueue_query().strip()
 """pgqueuer's own statement; its parameters are $1 to $6, see `enqueue_args`."""
 
@@ -53,6 +62,25 @@ RETURNS TABLE (ord bigint, id bigint) LANGUAGE sql VOLATILE AS $function$
 $function$;
 """
 """The same statement as a function, for other functions to call."""
+
+# A job that merges is skipped when its like is waiting already. Between that look and the commit the waiting job may be
+# picked: so the writer holds the job's lock in shared mode until it has committed, and the handler, before it looks at
+# what there is to do, waits for the lock alone (`absorb`). Writers that come later see the job picked, and enqueue.
+# The lock is the last one a transaction takes, so it closes no circle.
+MERGE_FUNCTION = f"""
+CREATE OR REPLACE FUNCTION merge_job(p_entrypoint text, p_payload bytea)
+RETURNS void LANGUAGE plpgsql VOLATILE AS $function$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared({_LOCK.format(entrypoint="p_entrypoint", payload="p_payload")});
+  IF NOT EXISTS (SELECT FROM {SETTINGS.queue_table}
+                  WHERE payload = p_payload AND entrypoint = p_entrypoint AND status = 'queued') THEN
+    PERFORM enqueue_jobs(ARRAY[0], ARRAY[p_entrypoint], ARRAY[p_payload], ARRAY[interval '0'], ARRAY[NULL::text],
+                         ARRAY[NULL::jsonb]);
+  END IF;
+END
+$function$;
+CREATE INDEX pgqueuer_waiting ON {SETTINGS.queue_table} (payload, entrypoint) WHERE status = 'queued';
+"""
 
 
 def enqueue_args(jobs: Sequence[Job]) -> tuple[Any, ...]:
@@ -74,6 +102,8 @@ DELETE FROM {SETTINGS.queue_table} WHERE id IN (
   SELECT id FROM {SETTINGS.queue_table}
    WHERE entrypoint = $1 AND payload = $2 AND status = 'queued' FOR UPDATE SKIP LOCKED)
 """
+
+_AWAIT_WRITERS = f"SELECT pg_advisory_xact_lock({_LOCK.format(entrypoint='$1::text', payload='$2::bytea')})"
 
 _WAITING = f"SELECT payload FROM {SETTINGS.queue_table} WHERE entrypoint = ANY($1) AND status = 'queued'"
 
@@ -112,9 +142,14 @@ async def enqueue_in(tx: Tx, jobs: Sequence[Job]) -> None:
 
 
 async def absorb(pool: asyncpg.Pool[asyncpg.Record], job: Job) -> None:
-    """Drop waiting jobs that ask for the same: what they were enqueued for is committed and seen from here on."""
-    async with pool.acquire() as connection:
-        await connection.execute(_ABSORB, job.entrypoint, encode(job.payload))
+    """Drop waiting jobs that ask for the same, and wait for the writers that saw one waiting.
+
+    What any of them asked for is committed and seen from here on.
+    """
+    asked = job.entrypoint, encode(job.payload)
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute(_ABSORB, *asked)
+        await connection.execute(_AWAIT_WRITERS, *asked)
 
 
 async def enqueue_missing(pool: asyncpg.Pool[asyncpg.Record], jobs: Sequence[Job]) -> None:

@@ -13,7 +13,7 @@ import pydantic_core
 
 from app.kit.ids import NO_ID
 from app.store.shares import Shares
-from app.store.tx import open_tx
+from app.store.tx import Single, open_tx
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -76,6 +76,12 @@ class Database:
         opened = open_tx(self.write, workspace_id, collections, opening=opening)
         async with self.write_shares.held(workspace_id), opened as tx:
             yield tx
+
+    @contextlib.asynccontextmanager
+    async def single(self, workspace_id: UUID) -> AsyncIterator[Tx]:
+        """Hold a connection for a command that is one statement of one workspace and commits by itself."""
+        async with self.write_shares.held(workspace_id), self.write.acquire(timeout=ACQUIRE_SECONDS) as connection:
+            yield Single(connection, workspace_id)
 
     def global_tx(self) -> AbstractAsyncContextManager[Tx]:
         """Open a write transaction of no workspace, for wires where no tenant is known yet (sign-in, OAuth)."""

@@ -91,6 +91,30 @@ def count_of(tag: str) -> int:
     return int(tag.rpartition(" ")[2])
 
 
+class Single(Tx):
+    """Stands for the transaction of a command that is one statement: a function that sets the tenant for itself."""
+
+    __slots__ = ("_used",)
+
+    def __init__(self, connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record], workspace_id: UUID) -> None:
+        super().__init__(connection, workspace_id, "", "")
+        self._used = False
+
+    async def fetchrow(self, sql: str, *args: Any) -> asyncpg.Record | None:
+        """Run the statement; it is committed when this returns."""
+        if self._used:
+            msg = "this command is declared as one statement"
+            raise RuntimeError(msg)
+        self._used = True
+        return await super().fetchrow(sql, *args)
+
+    async def _refuse(self, sql: str, *_args: Any) -> Any:
+        msg = f"a command of one statement uses fetchrow, once; not for {sql[:40]!r}"
+        raise RuntimeError(msg)
+
+    fetch = fetchval = execute = _refuse
+
+
 def literal(value: UUID | bytes) -> str:
     """Write a value for a statement that travels with BEGIN or COMMIT: only hex digits and hyphens, no parameters."""
     return f"'{value}'::uuid" if isinstance(value, UUID) else f"'\\x{value.hex()}'::bytea"

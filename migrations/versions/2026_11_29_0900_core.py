@@ -5,7 +5,7 @@ from __future__ import annotations
 from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment
 
 from app.store.base import tenant_policies
-from app.store.jobs import ENQUEUE_FUNCTION, SETTINGS
+from app.store.jobs import ENQUEUE_FUNCTION, MERGE_FUNCTION, SETTINGS
 from migrations import functions
 
 revision = "0001"
@@ -297,6 +297,7 @@ def upgrade() -> None:
     functions.run(QueryBuilderEnvironment(settings=SETTINGS).build_install_query())
     functions.run(GRANTS)
     functions.run(ENQUEUE_FUNCTION)
+    functions.run(MERGE_FUNCTION)
     functions.install("gate")
     functions.install("features/documents")
 
@@ -314,4 +315,4 @@ def downgrade() -> None:
     functions.run("DROP TABLE event_epochs, subscriptions, credentials, memberships, workspaces, users")
     functions.drop("features/documents")
     functions.drop("gate")
-    functions.run("DROP FUNCTION enqueue_jobs")
+    functions.run("DROP FUNCTION merge_job, enqueue_jobs")

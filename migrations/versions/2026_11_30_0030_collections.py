@@ -77,7 +77,7 @@ CREATE POLICY purge ON document_revisions AS RESTRICTIVE FOR DELETE TO app_write
 # Functions whose parameters changed: `CREATE OR REPLACE` would leave the old ones beside the new.
 REPLACED = """
 DROP FUNCTION IF EXISTS document_get(uuid, uuid);
-DROP FUNCTION IF EXISTS document_create(uuid, uuid, text, text, text[], text, text, uuid, text, uuid, text, uuid);
+DROP FUNCTION IF EXISTS document_create(uuid, uuid, text, text, text[], text, text, uuid, jsonb);
 """
 
 

@@ -9,8 +9,11 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
+import mcp_types as types
 import pydantic_core
 from fastapi import FastAPI
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from pydantic import BaseModel
 
 from app.settings import Settings
@@ -27,6 +30,7 @@ _UPDATE = """
 UPDATE bench_documents SET content = $2, revision = revision + 1 WHERE id = $1 RETURNING id, title, revision
 """
 DSN_ENV = "BENCH_DSN"
+BARE_CONTENT = "The same length as the content of the documents that the service is asked for. ".ljust(1000, "x")
 
 
 async def _pool(settings: Settings) -> asyncpg.Pool[asyncpg.Record]:
@@ -101,3 +105,31 @@ def bare_write(settings: Settings) -> FastAPI:
         return {"ready": True}
 
     return app
+
+
+class BareTools:
+    """The low-level SDK over HTTP with one tool that answers what it is told; it looks nothing up and checks nobody."""
+
+    def __init__(self, settings: Settings) -> None:  # noqa: ARG002  every server is made from the settings
+        self._manager = StreamableHTTPSessionManager(
+            Server("bare", on_call_tool=self._call), json_response=True, stateless=True
+        )
+        self._running = contextlib.AsyncExitStack()
+
+    async def _call(self, _ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        document = {"data": dict(params.arguments or {}) | {"content": BARE_CONTENT}}
+        return types.CallToolResult(content=[types.TextContent(text=BARE_CONTENT)], structured_content=document)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await receive()
+            await self._running.enter_async_context(self._manager.run())
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+            await self._running.aclose()
+            await send({"type": "lifespan.shutdown.complete"})
+        elif scope["path"] == "/readyz":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await self._manager.handle_request(scope, receive, send)

@@ -107,9 +107,9 @@ def key_not_scoped() -> None:
     replay.receipt_key = receipt_key
     original = gate_queries.finish
 
-    def finish(ctx: Any, operation: str, key: Any, body: bytes) -> str:
+    def finish(ctx: Any, key: Any, body: bytes) -> str:
         ctx.principal = replace(ctx.principal, grant_id=UUID(int=0))
-        return original(ctx, operation, key, body)
+        return original(ctx, key, body)
 
     gate_queries.finish = finish
 
@@ -135,7 +135,7 @@ def answered_before_commit() -> None:
                     ctx._tx = tx
                     result = await operation.function(ctx, args)
                     body = result.to_json() if result is not None else b""
-                    tx.closing = gate_queries.finish(ctx, operation.name, None, b"")
+                    tx.closing = gate_queries.finish(ctx, None, b"")
                     answered.set_result(Answer(result, body))
                     await asyncio.sleep(_PAUSE)
             except BaseException as error:  # noqa: BLE001  the caller gets it, whatever it is

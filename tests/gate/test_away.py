@@ -24,7 +24,7 @@ async def test_a_database_out_of_reach_is_unavailable(fault, alice, monkeypatch)
         raise FAULTS[fault]
 
     assert (await alice.client.get("/v1/documents")).status_code == 200  # the credential is known from here on
-    for opening in ("hot", "snapshot", "tx"):
+    for opening in ("hot", "snapshot", "tx", "single"):
         monkeypatch.setattr(Database, opening, away)
     answers = [
         await alice.client.get("/v1/documents/1"),

@@ -216,7 +216,7 @@ async def test_the_functions_in_the_database_are_those_beside_their_feature(sql)
     written = {}
     for path in APP.glob("**/functions.sql"):
         written |= body_of(path.read_text(encoding="utf-8"))
-    written |= body_of(jobs.ENQUEUE_FUNCTION)
+    written |= body_of(jobs.ENQUEUE_FUNCTION) | body_of(jobs.MERGE_FUNCTION)
     rows = await sql.fetch(
         "SELECT proname, prosrc, prosecdef FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND NOT EXISTS"
         " (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e') AND proname NOT LIKE '%pgqueuer%'"

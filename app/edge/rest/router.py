@@ -22,7 +22,7 @@ from app.kit.revision import matches_any
 from app.kit.schema import FromHeader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from app.edge.asgi import Receive, Scope, Send
     from app.edge.web.web import Web
@@ -138,14 +138,15 @@ class OperationRoute(APIRoute):
 
 
 class OperationsFirst:
-    """Reach operations without the framework's layers, since they answer their own errors; all else goes to `rest`.
+    """Reach operations and surfaces without the framework's layers: they answer their own errors. Else: to `rest`.
 
     Routes are filed by method, number of segments and first word, so that a request tries few patterns however many
     routes there are. What this table does not find, the framework's router decides, which knows the same routes.
     """
 
-    def __init__(self, routes: Iterable[OperationRoute], rest: Any) -> None:
+    def __init__(self, routes: Iterable[OperationRoute], surfaces: Mapping[str, Any], rest: Any) -> None:
         self._rest = rest
+        self._surfaces = surfaces
         self._routes: dict[tuple[str, int, str], list[OperationRoute]] = {}
         for route in routes:
             self._routes.setdefault(_shape(route.face.method, route.path), []).append(route)
@@ -153,6 +154,9 @@ class OperationsFirst:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
         if scope["type"] == "http":
+            if (surface := self._surfaces.get(scope["path"])) is not None:
+                await surface(scope, receive, send)
+                return
             if scope["method"] == "HEAD":  # answered like GET; the server leaves the body out (RFC 9110 section 9.3.2)
                 scope = {**scope, "method": "GET"}
             for route in self._routes.get(_shape(scope["method"], scope["path"]), ()):

@@ -1,4 +1,5 @@
--- Functions of documents. They run with the rights of their caller, behind its row-level policies.
+-- Functions of documents. They run with the rights of their caller, behind its row-level policies. Each write is a
+-- whole command: it sets the tenant for itself and records what it did; p_call is the call (`gate_record`).
 
 -- Hot read: one autocommit call that sets the tenant, and what of it the caller may see, for itself.
 CREATE OR REPLACE FUNCTION document_get(p_workspace uuid, p_collections text, p_id uuid)
@@ -56,7 +57,7 @@ $function$;
 
 CREATE OR REPLACE FUNCTION document_create(
   p_workspace uuid, p_id uuid, p_title text, p_content text, p_tags text[], p_source_type text, p_source_url text,
-  p_user uuid, p_user_name text, p_grant uuid, p_agent text, p_revision_id uuid, p_collection uuid
+  p_revision_id uuid, p_collection uuid, p_call jsonb
 )
 RETURNS TABLE (outcome text, content_hash text, decided_at timestamptz)
 LANGUAGE plpgsql VOLATILE AS $function$
@@ -68,6 +69,8 @@ DECLARE
   v_hash bytea := document_hash(v_title, v_content, v_tags);
   v_at timestamptz := clock_timestamp();
 BEGIN
+  PERFORM set_config('app.workspace_id', p_workspace::text, true),
+          set_config('app.collections', p_call ->> 'collections', true);
   -- The membership comes first: a key that is restricted to collections may only write members.
   IF p_collection IS NOT NULL THEN
     PERFORM FROM collections AS c
@@ -78,20 +81,21 @@ BEGIN
       RETURN;
     END IF;
     INSERT INTO collection_items (workspace_id, collection_id, item_type, item_id, added_by, added_at)
-    VALUES (p_workspace, p_collection, 'document', p_id, p_user, v_at);
+    VALUES (p_workspace, p_collection, 'document', p_id, (p_call ->> 'user')::uuid, v_at);
   END IF;
   PERFORM content_put(p_workspace, v_content, p_content);
   INSERT INTO documents (workspace_id, id, title, tags, title_digest, content_digest, tags_digest, content_hash,
                          source_type, source_url, created_by, created_at, last_changed_at)
   VALUES (p_workspace, p_id, p_title, p_tags, v_title, v_content, v_tags, v_hash, p_source_type, p_source_url,
-          p_user, v_at, v_at);
+          (p_call ->> 'user')::uuid, v_at, v_at);
   INSERT INTO document_tags (workspace_id, tag, document_id)
   SELECT p_workspace, tag, p_id FROM unnest(p_tags) AS tag;
   INSERT INTO document_revisions (workspace_id, document_id, revision, id, version, content_changed, title, tags,
                                   content_digest, content_hash, action, author_id, author_name, grant_id, agent,
                                   decided_at)
-  VALUES (p_workspace, p_id, 1, p_revision_id, 1, true, p_title, p_tags, v_content, v_hash, 'create', p_user,
-          p_user_name, p_grant, p_agent, v_at);
+  VALUES (p_workspace, p_id, 1, p_revision_id, 1, true, p_title, p_tags, v_content, v_hash, 'create',
+          (p_call ->> 'user')::uuid, p_call ->> 'userName', (p_call ->> 'grant')::uuid, p_call ->> 'agent', v_at);
+  PERFORM gate_record(p_call, 'document.created', p_id, 1);
   RETURN QUERY SELECT 'created', encode(v_hash, 'hex'), v_at;
 END
 $function$;
@@ -100,7 +104,7 @@ $function$;
 -- from that version. The outcome is written, noop, mismatch, absent or no_version, with the current state beside it.
 CREATE OR REPLACE FUNCTION document_write(
   p_workspace uuid, p_id uuid, p_revisions bigint[], p_hashes text[], p_title text, p_content text, p_tags text[],
-  p_version uuid, p_change_log text, p_user uuid, p_user_name text, p_grant uuid, p_agent text, p_revision_id uuid
+  p_version uuid, p_change_log text, p_revision_id uuid, p_call jsonb
 )
 RETURNS TABLE (
   outcome text, title text, current_version int, revision int, content_hash text, last_changed_at timestamptz,
@@ -119,6 +123,8 @@ DECLARE
   v_at timestamptz;
   v_version int;
 BEGIN
+  PERFORM set_config('app.workspace_id', p_workspace::text, true),
+          set_config('app.collections', p_call ->> 'collections', true);
   SELECT * INTO d FROM documents AS x
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL
      FOR NO KEY UPDATE;
@@ -176,8 +182,9 @@ BEGIN
                                   agent, decided_at)
   VALUES (p_workspace, p_id, d.revision + 1, p_revision_id, v_version, v_content <> d.content_digest,
           coalesce(p_title, d.title), coalesce(p_tags, d.tags), v_content, v_hash,
-          CASE WHEN p_version IS NULL THEN 'update' ELSE 'restore' END, p_change_log, p_user, p_user_name, p_grant,
-          p_agent, v_at);
+          CASE WHEN p_version IS NULL THEN 'update' ELSE 'restore' END, p_change_log, (p_call ->> 'user')::uuid,
+          p_call ->> 'userName', (p_call ->> 'grant')::uuid, p_call ->> 'agent', v_at);
+  PERFORM gate_record(p_call, 'document.changed', p_id, d.revision + 1);
   RETURN QUERY SELECT 'written', coalesce(p_title, d.title), v_version, d.revision + 1, encode(v_hash, 'hex'), v_at,
                       v_missing;
 END
@@ -185,7 +192,7 @@ $function$;
 
 -- Soft delete: the row keeps revision and fence; outcome deleted, mismatch or absent.
 CREATE OR REPLACE FUNCTION document_delete(
-  p_workspace uuid, p_id uuid, p_revisions bigint[], p_hashes text[], p_user uuid
+  p_workspace uuid, p_id uuid, p_revisions bigint[], p_hashes text[], p_call jsonb
 )
 RETURNS TABLE (outcome text, revision int, content_hash text)
 LANGUAGE plpgsql VOLATILE AS $function$
@@ -193,6 +200,8 @@ LANGUAGE plpgsql VOLATILE AS $function$
 DECLARE
   d documents;
 BEGIN
+  PERFORM set_config('app.workspace_id', p_workspace::text, true),
+          set_config('app.collections', p_call ->> 'collections', true);
   SELECT * INTO d FROM documents AS x
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL
      FOR NO KEY UPDATE;
@@ -204,8 +213,9 @@ BEGIN
     RETURN QUERY SELECT 'mismatch', d.revision, encode(d.content_hash, 'hex');
     RETURN;
   END IF;
-  UPDATE documents AS x SET deleted_at = clock_timestamp(), deleted_by = p_user
+  UPDATE documents AS x SET deleted_at = clock_timestamp(), deleted_by = (p_call ->> 'user')::uuid
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL;
+  PERFORM gate_record(p_call, 'document.deleted', p_id, d.revision);
   RETURN QUERY SELECT 'deleted', d.revision, encode(d.content_hash, 'hex');
 END
 $function$;

@@ -24,7 +24,7 @@ from app.features.documents.schemas import (
     Version,
 )
 from app.features.documents.service import index_job, read_document
-from app.gate.operation import Context, command, query
+from app.gate.operation import Call, Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
 from app.kit.errors import InvalidRequest, PreconditionConflict, RevisionMismatch
@@ -38,7 +38,13 @@ if TYPE_CHECKING:
     import asyncpg
 
 
-@command("documents.create", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=(InvalidRequest, CollectionNotFound))
+@command(
+    "documents.create",
+    scope=Scope.DOCUMENTS_WRITE,
+    rate=Rate.API,
+    raises=(InvalidRequest, CollectionNotFound),
+    single=True,
+)
 async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
     """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`.
 
@@ -47,10 +53,9 @@ async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
     """
     collections.require_place(ctx, args.collection_id)
     document_id, revision_id = new_id(), new_id()
-    row = await queries.insert_document(ctx, document_id, revision_id, args)
+    row = await queries.insert_document(ctx, document_id, revision_id, args, _call(ctx))
     if row["outcome"] == "no_collection":
         raise CollectionNotFound
-    _changed(ctx, "document.created", document_id, 1)
     document = Document(
         id=document_id,
         title=args.title,
@@ -92,6 +97,7 @@ async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem
     "documents.update",
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
+    single=True,
     raises=(DocumentNotFound, RevisionMismatch, PreconditionConflict),
 )
 async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]:
@@ -101,40 +107,41 @@ async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]
     overwritten. A write that changes nothing answers `noop: true` and makes no revision.
     """
     precondition = args.precondition
-    row = await queries.update_document_if_current(ctx, args, new_id())
-    return _acknowledge(ctx, args.document_id, row, precondition.form if precondition else "body")
+    row = await queries.update_document_if_current(ctx, args, new_id(), _call(ctx))
+    return _acknowledge(args.document_id, row, precondition.form if precondition else "body")
 
 
 @command(
     "documents.restore",
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
+    single=True,
     raises=(DocumentNotFound, VersionNotFound, RevisionMismatch, PreconditionConflict),
 )
 async def restore_version(ctx: Context, args: RestoreVersion) -> One[DocumentAck]:
     """Make an earlier version's title, content and tags current again, as a new revision; nothing is deleted."""
     precondition = args.precondition
-    row = await queries.restore_version_if_current(ctx, args, new_id())
-    return _acknowledge(ctx, args.document_id, row, precondition.form if precondition else "body")
+    row = await queries.restore_version_if_current(ctx, args, new_id(), _call(ctx))
+    return _acknowledge(args.document_id, row, precondition.form if precondition else "body")
 
 
 @command(
     "documents.delete",
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
+    single=True,
     raises=(DocumentNotFound, RevisionMismatch, PreconditionConflict),
 )
 async def delete_document(ctx: Context, args: DeleteDocument) -> None:
     """Move a document to the trash; its id answers 404 from then on."""
     precondition = args.precondition
-    row = await queries.delete_document_if_current(ctx, args.document_id, precondition)
+    row = await queries.delete_document_if_current(ctx, args.document_id, precondition, _call(ctx))
     if row["outcome"] == "absent":
         raise DocumentNotFound
     if row["outcome"] == "mismatch":
         raise RevisionMismatch(
             "document", precondition.form if precondition else "body", row["revision"], row["content_hash"]
         )
-    _changed(ctx, "document.deleted", args.document_id, row["revision"])
 
 
 @query("documents.versions", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
@@ -153,7 +160,7 @@ async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
     return Page(data=items, pagination=pagination(rows, len(fitting)), notice=notice)
 
 
-def _acknowledge(ctx: Context, document_id: UUID, row: asyncpg.Record, form: Any) -> One[DocumentAck]:
+def _acknowledge(document_id: UUID, row: asyncpg.Record, form: Any) -> One[DocumentAck]:
     outcome = row["outcome"]
     if outcome == "absent":
         raise DocumentNotFound
@@ -161,8 +168,6 @@ def _acknowledge(ctx: Context, document_id: UUID, row: asyncpg.Record, form: Any
         raise VersionNotFound
     if outcome == "mismatch":
         raise RevisionMismatch("document", form, row["revision"], row["content_hash"])
-    if outcome == "written":
-        _changed(ctx, "document.changed", document_id, row["revision"])
     acknowledged = DocumentAck(
         id=document_id,
         title=row["title"],
@@ -183,6 +188,5 @@ def _warnings(missing: list[str]) -> list[Notice]:
     return [Notice(code="LEGACY_PARTIAL_SNAPSHOT", message=message, fields=missing)]
 
 
-def _changed(ctx: Context, topic: str, document_id: UUID, revision: int) -> None:
-    ctx.emit(topic, document_id, revision)
-    ctx.enqueue(index_job(ctx.workspace_id))
+def _call(ctx: Context) -> Call:
+    return ctx.call(index_job(ctx.workspace_id))

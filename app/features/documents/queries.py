@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.features.documents.schemas import CreateDocument, ListDocuments, PatchDocument, RestoreVersion
-    from app.gate.operation import Context
+    from app.gate.operation import Call, Context
     from app.kit.revision import Precondition
     from app.store.tx import Tx
 
 GET = "SELECT * FROM document_get($1, $2, $3)"
 
-_CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+_CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 
-_WRITE = "SELECT * FROM document_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+_WRITE = "SELECT * FROM document_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
 
 _DELETE = "SELECT * FROM document_delete($1, $2, $3, $4, $5)"
 
@@ -109,9 +109,10 @@ DELETE FROM contents c
 _EXISTS = "SELECT EXISTS (SELECT FROM documents WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"
 
 
-async def insert_document(ctx: Context, document_id: UUID, revision_id: UUID, args: CreateDocument) -> asyncpg.Record:
+async def insert_document(
+    ctx: Context, document_id: UUID, revision_id: UUID, args: CreateDocument, call: Call
+) -> asyncpg.Record:
     """Insert a document at revision 1, into its collection; returns the outcome with hash and time."""
-    principal = ctx.principal
     row = await ctx.tx.fetchrow(
         _CREATE,
         ctx.workspace_id,
@@ -121,27 +122,29 @@ async def insert_document(ctx: Context, document_id: UUID, revision_id: UUID, ar
         args.tags,
         "text",
         None,
-        principal.user_id,
-        principal.user_name,
-        principal.grant_id,
-        principal.agent,
         revision_id,
         args.collection_id,
+        call,
     )
     assert row is not None
     return row
 
 
-async def update_document_if_current(ctx: Context, args: PatchDocument, revision_id: UUID) -> asyncpg.Record:
+async def update_document_if_current(
+    ctx: Context, args: PatchDocument, revision_id: UUID, call: Call
+) -> asyncpg.Record:
     """Change a document when the precondition holds; the row tells the outcome and the current state."""
     fields = (args.title, args.content, args.tags)
-    return await _write(ctx, args.document_id, args.precondition, fields, None, args.change_log, revision_id)
+    return await _write(ctx, args.document_id, args.precondition, fields, None, args.change_log, revision_id, call)
 
 
-async def restore_version_if_current(ctx: Context, args: RestoreVersion, revision_id: UUID) -> asyncpg.Record:
+async def restore_version_if_current(
+    ctx: Context, args: RestoreVersion, revision_id: UUID, call: Call
+) -> asyncpg.Record:
     """Make a version's title, content and tags current when the precondition holds."""
     fields = (None, None, None)
-    return await _write(ctx, args.document_id, args.precondition, fields, args.version_id, args.change_log, revision_id)
+    version, log = args.version_id, args.change_log
+    return await _write(ctx, args.document_id, args.precondition, fields, version, log, revision_id, call)
 
 
 async def _write(
@@ -152,8 +155,8 @@ async def _write(
     version_id: UUID | None,
     change_log: str | None,
     revision_id: UUID,
+    call: Call,
 ) -> asyncpg.Record:
-    principal = ctx.principal
     row = await ctx.tx.fetchrow(
         _WRITE,
         ctx.workspace_id,
@@ -162,21 +165,18 @@ async def _write(
         *fields,
         version_id,
         change_log,
-        principal.user_id,
-        principal.user_name,
-        principal.grant_id,
-        principal.agent,
         revision_id,
+        call,
     )
     assert row is not None
     return row
 
 
 async def delete_document_if_current(
-    ctx: Context, document_id: UUID, precondition: Precondition | None
+    ctx: Context, document_id: UUID, precondition: Precondition | None, call: Call
 ) -> asyncpg.Record:
     """Move a document to the trash when the precondition holds."""
-    row = await ctx.tx.fetchrow(_DELETE, ctx.workspace_id, document_id, *expected(precondition), ctx.principal.user_id)
+    row = await ctx.tx.fetchrow(_DELETE, ctx.workspace_id, document_id, *expected(precondition), call)
     assert row is not None
     return row
 

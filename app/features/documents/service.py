@@ -20,7 +20,7 @@ INDEX_JOB: Final = "index_workspace"
 
 def index_job(workspace_id: UUID) -> Job:
     """Ask for the index of a workspace to be brought up to date; asking twice costs little and loses nothing."""
-    return Job(INDEX_JOB, {"workspace": str(workspace_id)})
+    return Job(INDEX_JOB, {"workspace": str(workspace_id)}, merges=True)
 
 
 async def read_document(ctx: Context, document_id: UUID) -> Document:

@@ -137,7 +137,7 @@ async def test_the_jobs_of_an_import_become_one(alice, bob, make, sql, work):
     for number in range(12):
         await make.document(alice.client, title=f"Import {number}")
     await make.document(bob.client)
-    assert await queued(sql, alice.workspace_id) == 12
+    assert await queued(sql, alice.workspace_id) == 1
     payload = index_job(alice.workspace_id).payload
     await indexing_jobs.index(work, payload)
     assert await queued(sql, alice.workspace_id) == 1
