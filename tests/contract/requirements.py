@@ -113,6 +113,7 @@ REQUIREMENTS |= {
     "COL-REVISION": "collections have revision and ETag; If-Match and expectedRevision guard every write of them",
     "COL-RACE": "adders of the same items at once count each item once",
     "COL-TRASH": "a deleted item vanishes from items and counts, and comes back when it is restored",
+    "TAGS": "GET /v1/tags lists the tags in use with counts by kind",
     "TRASH-LIST": "GET /v1/trash lists what was deleted, of the kinds that the caller may read",
     "TRASH-RESTORE": "a restored item is as it was, and search finds it again",
     "TRASH-PURGE": "a purge removes text, versions, passages, vectors and stored answers for good, and counts them",
