@@ -67,14 +67,7 @@ def member_policy(table: str, kind: str, column: str = "id") -> str:
 
     It holds for every statement, reading and writing, on top of the tenant's policy. `column` has the item's id.
     """
-    return _narrowed(
-        table,
-        f"""EXISTS (
-  SELECT FROM collection_items i
-    JOIN collections c ON c.workspace_id = i.workspace_id AND c.id = i.collection_id AND c.deleted_at IS NULL
-   WHERE i.workspace_id = {table}.workspace_id AND i.item_type = '{kind}' AND i.item_id = {table}.{column}
-     AND i.collection_id = ANY ({_OWN}))""",
-    )
+    return _narrowed(table, f"in_reach({table}.workspace_id, '{kind}', {table}.{column})")
 
 
 def collection_policy(table: str, column: str) -> str:

@@ -84,22 +84,22 @@ DROP FUNCTION IF EXISTS document_create(uuid, uuid, text, text, text[], text, te
 def upgrade() -> None:
     """Apply."""
     functions.run(TABLES)
+    functions.run(REPLACED)
+    for place in ("gate", "features/documents", "features/collections"):
+        functions.install(place)
     for table in FENCED:
         functions.run(tenant_policies(table))
     functions.run(collection_policy("collections", "id") + collection_policy("collection_items", "collection_id"))
     functions.run("".join(member_policy(table, "document", column) for table, column in MEMBERS.items()))
     functions.run("".join(map(unrestricted_policy, UNSEEN)) + PURGE)
     functions.run(items_view({"document": "title", "collection": "name"}))
-    functions.run(REPLACED)
-    for place in ("gate", "features/documents", "features/collections"):
-        functions.install(place)
 
 
 def downgrade() -> None:
     """Take back."""
-    functions.drop("features/collections")
     functions.run("DROP VIEW items; DROP POLICY purge ON document_revisions")
     functions.run(";\n".join(f"DROP POLICY collections ON {table}" for table in [*MEMBERS, *UNSEEN]))
+    functions.drop("features/collections")
     functions.run(
         """
         REVOKE DELETE ON document_revisions FROM app_write;

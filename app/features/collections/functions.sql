@@ -1,5 +1,18 @@
 -- Functions of collections. They run with the rights of their caller, behind its row-level policies.
 
+-- Whether an item is a member of one of the collections that the transaction is narrowed to. Policies ask it through a
+-- function, so that a statement that is not narrowed does not even prepare for the question.
+CREATE OR REPLACE FUNCTION in_reach(p_workspace uuid, p_kind text, p_item uuid)
+RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $function$
+BEGIN
+  RETURN EXISTS (
+    SELECT FROM collection_items AS i
+      JOIN collections AS c ON c.workspace_id = i.workspace_id AND c.id = i.collection_id AND c.deleted_at IS NULL
+     WHERE i.workspace_id = p_workspace AND i.item_type = p_kind AND i.item_id = p_item
+       AND i.collection_id = ANY (string_to_array(nullif(current_setting('app.collections', true), '*'), ',')::uuid[]));
+END
+$function$;
+
 -- SHA-256 over the digests of name, description, colour, icon and tags.
 CREATE OR REPLACE FUNCTION collection_hash(p_name text, p_description text, p_color text, p_icon text, p_tags text[])
 RETURNS bytea LANGUAGE sql IMMUTABLE AS $function$
