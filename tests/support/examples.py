@@ -59,6 +59,10 @@ async def _collection_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(made["id"])
 
 
+async def _collection_ids(make: Make, user: User, known: dict[str, Any]) -> list[str]:
+    return [await _collection_id(make, user, known)]
+
+
 async def _trashed_id(make: Make, user: User, known: dict[str, Any]) -> str:
     document_id = await _document_id(make, user, known)
     await user.client.delete(f"/v1/documents/{document_id}")
@@ -78,6 +82,7 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "versionId": _version_id,
     "id": _prefixed_id,
     "collectionId": _collection_id,
+    "collectionIds": _collection_ids,
     "itemIds": _item_ids,
     "itemId": _trashed_id,
 }
