@@ -205,7 +205,8 @@ class Gate:
             AppError: what the operation declares, a receipt's refusals, or `Unavailable` when a store is away.
         """
         assert admission.operation is operation
-        ctx = Context(admission.principal, self.database, self._services, request_id, operation.name)
+        keyed = idempotency_key is not None
+        ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
         if operation.kind == "query":
             result = await _translated(operation.function(ctx, args))
             return Answer(result, result.to_json() if result is not None else b"")
@@ -217,7 +218,7 @@ class Gate:
                     msg = "The write collided with others; retry it."
                     raise Unavailable(msg, retry_after=_RETRY_SECONDS) from None
                 await asyncio.sleep(random.uniform(0.005, 0.05) * attempt)  # noqa: S311  jitter, not a secret
-                ctx = Context(admission.principal, self.database, self._services, request_id, operation.name)
+                ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
         raise AssertionError
 
     async def _command(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> Answer[R]:

@@ -50,6 +50,8 @@ class Context:
     services: dict[type, Any]
     request_id: str
     operation: str = ""
+    keyed: bool = False
+    """Whether the call carries an `Idempotency-Key`."""
     _tx: Tx | None = None
     events: list[Event] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)

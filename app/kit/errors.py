@@ -81,6 +81,13 @@ class RevisionMismatch(AppError):
             self.kind = Kind.PRECONDITION_FAILED
 
 
+class PreconditionRequired(AppError):
+    """The operation must say which state it is based on, or carry an `Idempotency-Key`, and does not."""
+
+    kind = Kind.PRECONDITION_REQUIRED
+    reason = "PRECONDITION_REQUIRED"
+
+
 class Unauthenticated(AppError):
     """No credential, or one that is unknown, expired or revoked."""
 

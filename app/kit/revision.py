@@ -41,6 +41,12 @@ def parse_if_match(value: str) -> EntityTags | None:
     return EntityTags(any=False, tags=tuple((int(match.group(1)), match.group(2)) for match in ours))
 
 
+def strong_tags(value: str) -> tuple[str, ...]:
+    """Give the strong entity tags of an `If-Match` header, without quotes; `*` and weak tags name no state."""
+    matches = [_TAG.fullmatch(part.strip()) for part in value.split(",")]
+    return tuple(match.group(2) for match in matches if match and not match.group(1))
+
+
 def matches_any(header: str, current: str) -> bool:
     """Tell whether an `If-None-Match` header names the current tag (weak comparison, RFC 9110 section 13.1.2)."""
     text = header.strip()

@@ -94,6 +94,12 @@ CREATE TABLE documents (
   current_version int NOT NULL DEFAULT 1,
   policy text NOT NULL DEFAULT 'standard',
   fence bigint NOT NULL DEFAULT 0,
+  lease_digest bytea,
+  lease_grant uuid,
+  lease_seconds int,
+  lease_granted_at timestamptz,
+  lease_expires_at timestamptz,
+  lease_released_at timestamptz,
   language text,
   source_type text NOT NULL DEFAULT 'text',
   source_url text,
@@ -300,6 +306,7 @@ def upgrade() -> None:
     functions.run(MERGE_FUNCTION)
     functions.install("gate")
     functions.install("features/documents")
+    functions.install("features/leases")
 
 
 def _partition(table: str, part: int) -> str:
@@ -311,8 +318,9 @@ def _partition(table: str, part: int) -> str:
 def downgrade() -> None:
     """Take back: the first migration leaves an empty schema."""
     functions.run(QueryBuilderEnvironment(settings=SETTINGS).build_uninstall_query())
+    functions.drop("features/leases")
+    functions.drop("features/documents")
     functions.run("DROP TABLE " + ", ".join(reversed(FENCED)))
     functions.run("DROP TABLE event_epochs, subscriptions, credentials, memberships, workspaces, users")
-    functions.drop("features/documents")
     functions.drop("gate")
     functions.run("DROP FUNCTION merge_job, enqueue_jobs")

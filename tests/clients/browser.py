@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+import time
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
@@ -68,3 +70,13 @@ class Browser:
         """Go where the client waits, as a browser does by itself."""
         with httpx2.Client(timeout=20, trust_env=False) as http:
             assert http.get(location).status_code < 400
+
+
+def printed_url(log: Path, prefix: str) -> str:
+    """Wait until a program prints an address that it wants a person to open."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if found := re.search(re.escape(prefix) + r"\?[^\s\"]+", log.read_text()):
+            return found.group(0)
+        time.sleep(0.1)
+    raise AssertionError(log.read_text())

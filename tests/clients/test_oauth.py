@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import secrets
 import shutil
 import socket
@@ -19,6 +18,8 @@ from mcp.client import Client
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
+
+from tests.clients.browser import printed_url
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
 CALLBACK = "http://127.0.0.1:43210/callback"
@@ -40,16 +41,6 @@ def document(product):
     }
     product.sql(_KEEP_DOCUMENT, client_id, json.dumps(metadata))
     return client_id
-
-
-def expire_access(product):
-    """Let every access token end now; refresh tokens go on."""
-    product.sql("UPDATE oauth_tokens SET expires_at = now() WHERE kind = 'access'")
-
-
-def restart(product):
-    product.stop()
-    product.start()
 
 
 class Storage:
@@ -117,8 +108,8 @@ async def test_the_python_sdk_signs_in(product, browser, document, path, how):
     assert len(opened) == 2
     assert (storage.client.client_id == document) is (how == "described")
     before = storage.tokens
-    await anyio.to_thread.run_sync(expire_access, product)
-    await anyio.to_thread.run_sync(restart, product)
+    await anyio.to_thread.run_sync(product.expire_access)
+    await anyio.to_thread.run_sync(product.restart)
     provider.context.token_expiry_time = 1.0  # this SDK refreshes by its clock only, and not after a 401
     again = await call("get_user_info", {})
     assert again.structured_content["data"]["email"] == browser.email
@@ -169,8 +160,8 @@ def test_the_typescript_sdk_signs_in(  # noqa: PLR0917  fixtures
     )
 
     def steps():
-        expire_access(product)
-        restart(product)
+        product.expire_access()
+        product.restart()
 
     try:
         opened, seen = answers_of(process, browser, steps, narrow=version == "v2")
@@ -204,8 +195,8 @@ def test_the_fastmcp_client_signs_in(product, browser, fastmcp):
                 _wait_for_port(43777)
                 browser.follow(location)
             elif "paused" in seen:
-                expire_access(product)
-                restart(product)
+                product.expire_access()
+                product.restart()
                 process.stdin.write("\n")
                 process.stdin.flush()
             else:
@@ -251,13 +242,13 @@ def test_mcp_remote_signs_in(product, browser, node, node_clients, tmp_path):
     try:
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
         send({"id": 1, "method": "initialize", "params": hello})
-        browser.follow(browser.allow(_printed_url(tmp_path / "stderr", f"{product.url}/oauth/authorize")))
+        browser.follow(browser.allow(printed_url(tmp_path / "stderr", f"{product.url}/oauth/authorize")))
         assert heard()["result"]["serverInfo"]["name"] == "context-repo"
         send({"method": "notifications/initialized"})
         send({"id": 2, "method": "tools/call", "params": {"name": "get_user_info", "arguments": {}}})
         assert heard()["result"]["structuredContent"]["data"]["email"] == browser.email
-        expire_access(product)
-        restart(product)
+        product.expire_access()
+        product.restart()
         send({"id": 3, "method": "tools/call", "params": {"name": "get_user_info", "arguments": {}}})
         assert heard()["result"]["structuredContent"]["data"]["email"] == browser.email
     finally:
@@ -266,17 +257,8 @@ def test_mcp_remote_signs_in(product, browser, node, node_clients, tmp_path):
         errors.close()
 
 
-def _printed_url(log: Path, prefix: str) -> str:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if found := re.search(re.escape(prefix) + r"\?[^\s\"]+", log.read_text()):
-            return found.group(0)
-        time.sleep(0.1)
-    raise AssertionError(log.read_text())
-
-
-def test_the_authorization_server_conforms(product, browser, node, node_clients, tmp_path):
-    suite = node_clients / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+def test_the_authorization_server_conforms(product, browser, node, conformance_folder, tmp_path):
+    suite = conformance_folder / "dist" / "index.js"
     log = tmp_path / "log"
     product.sql(
         "INSERT INTO oauth_clients (client_id, kind, metadata, expires_at) "
@@ -291,7 +273,7 @@ def test_the_authorization_server_conforms(product, browser, node, node_clients,
             stdout=out, stderr=subprocess.STDOUT, cwd=tmp_path, env=product.environment,
         )  # fmt: skip
         try:
-            browser.follow(browser.allow(_printed_url(log, f"{product.url}/oauth/authorize")))
+            browser.follow(browser.allow(printed_url(log, f"{product.url}/oauth/authorize")))
             assert process.wait(60) == 0, log.read_text()
         finally:
             process.kill()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.contract.requirements import proves
-from tests.support.examples import example, id_fields, make_id, never_issued
+from tests.support.examples import example, id_fields, listed, make_id, never_issued
 from tests.support.faces import KEY_FACES, RestFace, ToolFace, label
 from tests.support.factories import ALL_SCOPES
 from tests.support.rows import checksum
@@ -42,10 +42,6 @@ def says_absent(face, outcome):
     done = isinstance(face, ToolFace) and face.tool.when_absent is not None
     removed_nothing = face.operation.name == "collections.remove_items" and '"removed":0' in outcome.text
     return outcome.status == 404 or removed_nothing or (done and outcome.status == 200 and "no-op" in outcome.text)
-
-
-def listed(ids):
-    return ids if isinstance(ids, list) else [ids]
 
 
 def insufficient(operation):

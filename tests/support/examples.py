@@ -113,6 +113,11 @@ def never_issued(known_id: Any) -> Any:
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}$", str(uuid.uuid4()), known_id)
 
 
+def listed(ids: Any) -> list[str]:
+    """Give the ids of an argument that takes one, or several."""
+    return ids if isinstance(ids, list) else [ids]
+
+
 async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
     """Build arguments that the operation accepts, with objects of `user` behind the ids it requires."""
     operation = face.operation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -13,7 +13,9 @@ from app.edge.mcp.listing import Listing
 from app.edge.mcp.server import build
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
+
+    from mcp.server.lowlevel import Server
 
     from app.edge.asgi import Receive, Scope, Send
     from app.edge.mcp.rpc import Message
@@ -33,14 +35,15 @@ class Endpoint:
     _json: StreamableHTTPSessionManager
     _streaming: StreamableHTTPSessionManager
 
-    def __init__(self, surface: Surface, body_limit: int) -> None:
+    def __init__(self, surface: Surface, body_limit: int, server: Callable[[Surface], Server[Any]] = build) -> None:
         self.surface = surface
+        self._server = server
         self._limit = body_limit + _ROOM
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Hold the managers open; made anew each time, since a manager runs once."""
-        server = build(self.surface)
+        server = self._server(self.surface)
         self._json = StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=self._limit
         )

@@ -21,6 +21,31 @@ BEGIN
 END
 $function$;
 
+-- The document's strong entity tag, without its quotes.
+CREATE OR REPLACE FUNCTION document_tag(d documents)
+RETURNS text LANGUAGE sql IMMUTABLE AS $function$
+  SELECT 'r' || d.revision || '-' || left(encode(d.content_hash, 'hex'), 16)
+$function$;
+
+CREATE OR REPLACE FUNCTION document_lease_is_live(d documents, p_at timestamptz)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $function$
+  SELECT d.lease_digest IS NOT NULL AND d.lease_released_at IS NULL AND p_at < d.lease_expires_at
+$function$;
+
+CREATE OR REPLACE FUNCTION document_lease_is_shown(d documents, p_lease bytea, p_fence bigint, p_at timestamptz)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $function$
+  SELECT document_lease_is_live(d, p_at) AND d.lease_digest = p_lease AND d.fence = p_fence
+$function$;
+
+-- Why a write is refused for its lease, judged behind the row lock: lease_required, lease_lost, incomplete (a managed
+-- write without revision or key) or NULL. A lease that is shown must be the current one whatever the policy is now.
+CREATE OR REPLACE FUNCTION document_lease_refusal(d documents, p_lease bytea, p_fence bigint, p_complete boolean)
+RETURNS text LANGUAGE sql VOLATILE AS $function$
+  SELECT CASE WHEN p_lease IS NULL THEN CASE d.policy WHEN 'lease_required' THEN 'lease_required' END
+              WHEN d.policy = 'lease_required' AND NOT p_complete THEN 'incomplete'
+              WHEN NOT document_lease_is_shown(d, p_lease, p_fence, clock_timestamp()) THEN 'lease_lost' END
+$function$;
+
 -- SHA-256 over the digests of title, content and tags.
 CREATE OR REPLACE FUNCTION document_hash(p_title_digest bytea, p_content_digest bytea, p_tags_digest bytea)
 RETURNS bytea LANGUAGE sql IMMUTABLE AS $function$
@@ -101,10 +126,12 @@ END
 $function$;
 
 -- The whole write: lock, check, change, revision row. A NULL field is kept; p_version takes title, content and tags
--- from that version. The outcome is written, noop, mismatch, absent or no_version, with the current state beside it.
+-- from that version. The outcome is written, noop, mismatch, absent, no_version or what `document_lease_refusal` says,
+-- with the current state beside it.
 CREATE OR REPLACE FUNCTION document_write(
   p_workspace uuid, p_id uuid, p_revisions bigint[], p_hashes text[], p_title text, p_content text, p_tags text[],
-  p_version uuid, p_change_log text, p_revision_id uuid, p_call jsonb
+  p_version uuid, p_change_log text, p_revision_id uuid, p_call jsonb,
+  p_lease bytea, p_fence bigint, p_keyed boolean
 )
 RETURNS TABLE (
   outcome text, title text, current_version int, revision int, content_hash text, last_changed_at timestamptz,
@@ -122,6 +149,7 @@ DECLARE
   v_hash bytea;
   v_at timestamptz;
   v_version int;
+  v_refusal text;
 BEGIN
   PERFORM set_config('app.workspace_id', p_workspace::text, true),
           set_config('app.collections', p_call ->> 'collections', true);
@@ -130,6 +158,11 @@ BEGIN
      FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'absent', NULL::text, NULL::int, NULL::int, NULL::text, NULL::timestamptz, v_missing;
+    RETURN;
+  END IF;
+  v_refusal := document_lease_refusal(d, p_lease, p_fence, p_keyed AND p_revisions IS NOT NULL);
+  IF v_refusal IS NOT NULL THEN
+    RETURN QUERY SELECT v_refusal, NULL::text, NULL::int, NULL::int, NULL::text, NULL::timestamptz, v_missing;
     RETURN;
   END IF;
   IF p_version IS NOT NULL THEN
@@ -190,15 +223,18 @@ BEGIN
 END
 $function$;
 
--- Soft delete: the row keeps revision and fence; outcome deleted, mismatch or absent.
+-- Soft delete: the row keeps revision and fence; outcome deleted, mismatch, absent or a refusal for
+-- its lease.
 CREATE OR REPLACE FUNCTION document_delete(
-  p_workspace uuid, p_id uuid, p_revisions bigint[], p_hashes text[], p_call jsonb
+  p_workspace uuid, p_id uuid, p_revisions bigint[], p_hashes text[], p_call jsonb, p_lease bytea,
+  p_fence bigint
 )
 RETURNS TABLE (outcome text, revision int, content_hash text)
 LANGUAGE plpgsql VOLATILE AS $function$
 #variable_conflict use_column
 DECLARE
   d documents;
+  v_refusal text;
 BEGIN
   PERFORM set_config('app.workspace_id', p_workspace::text, true),
           set_config('app.collections', p_call ->> 'collections', true);
@@ -207,6 +243,11 @@ BEGIN
      FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'absent', NULL::int, NULL::text;
+    RETURN;
+  END IF;
+  v_refusal := document_lease_refusal(d, p_lease, p_fence, true);
+  IF v_refusal IS NOT NULL THEN
+    RETURN QUERY SELECT v_refusal, NULL::int, NULL::text;
     RETURN;
   END IF;
   IF NOT revision_expected(p_revisions, p_hashes, d.revision, d.content_hash) THEN

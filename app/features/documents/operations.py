@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.features.collections import service as collections
 from app.features.collections.errors import CollectionNotFound
 from app.features.documents import queries
-from app.features.documents.errors import DocumentNotFound, VersionNotFound
+from app.features.documents.errors import DocumentNotFound, LeaseLost, LeaseRequired, VersionNotFound
 from app.features.documents.schemas import (
     CreateDocument,
     DeleteDocument,
@@ -27,15 +27,27 @@ from app.features.documents.service import index_job, read_document
 from app.gate.operation import Call, Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
-from app.kit.errors import InvalidRequest, PreconditionConflict, RevisionMismatch
+from app.kit.errors import AppError, InvalidRequest, PreconditionConflict, PreconditionRequired, RevisionMismatch
 from app.kit.ids import new_id
 from app.kit.paging import clamped, paged, pagination
 from app.kit.schema import One, Page
 
 if TYPE_CHECKING:
-    from uuid import UUID
+    from collections.abc import Callable
 
     import asyncpg
+
+    from app.kit.revision import Precondition
+
+
+_WRITE_REFUSALS = (
+    DocumentNotFound,
+    RevisionMismatch,
+    PreconditionConflict,
+    PreconditionRequired,
+    LeaseRequired,
+    LeaseLost,
+)
 
 
 @command(
@@ -98,7 +110,7 @@ async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     single=True,
-    raises=(DocumentNotFound, RevisionMismatch, PreconditionConflict),
+    raises=_WRITE_REFUSALS,
 )
 async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]:
     """Change title, content or tags; what is left out stays.
@@ -106,9 +118,8 @@ async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]
     Name the revision that the change is based on, in `If-Match` or `expectedRevision`, and a concurrent edit is never
     overwritten. A write that changes nothing answers `noop: true` and makes no revision.
     """
-    precondition = args.precondition
     row = await queries.update_document_if_current(ctx, args, new_id(), _call(ctx))
-    return _acknowledge(args.document_id, row, precondition.form if precondition else "body")
+    return _acknowledge(args, row)
 
 
 @command(
@@ -116,13 +127,12 @@ async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     single=True,
-    raises=(DocumentNotFound, VersionNotFound, RevisionMismatch, PreconditionConflict),
+    raises=(*_WRITE_REFUSALS, VersionNotFound),
 )
 async def restore_version(ctx: Context, args: RestoreVersion) -> One[DocumentAck]:
     """Make an earlier version's title, content and tags current again, as a new revision; nothing is deleted."""
-    precondition = args.precondition
     row = await queries.restore_version_if_current(ctx, args, new_id(), _call(ctx))
-    return _acknowledge(args.document_id, row, precondition.form if precondition else "body")
+    return _acknowledge(args, row)
 
 
 @command(
@@ -130,18 +140,12 @@ async def restore_version(ctx: Context, args: RestoreVersion) -> One[DocumentAck
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     single=True,
-    raises=(DocumentNotFound, RevisionMismatch, PreconditionConflict),
+    raises=_WRITE_REFUSALS,
 )
 async def delete_document(ctx: Context, args: DeleteDocument) -> None:
     """Move a document to the trash; its id answers 404 from then on."""
-    precondition = args.precondition
-    row = await queries.delete_document_if_current(ctx, args.document_id, precondition, _call(ctx))
-    if row["outcome"] == "absent":
-        raise DocumentNotFound
-    if row["outcome"] == "mismatch":
-        raise RevisionMismatch(
-            "document", precondition.form if precondition else "body", row["revision"], row["content_hash"]
-        )
+    row = await queries.delete_document_if_current(ctx, args, _call(ctx))
+    _check(row, args.precondition)
 
 
 @query("documents.versions", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
@@ -160,22 +164,38 @@ async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
     return Page(data=items, pagination=pagination(rows, len(fitting)), notice=notice)
 
 
-def _acknowledge(document_id: UUID, row: asyncpg.Record, form: Any) -> One[DocumentAck]:
-    outcome = row["outcome"]
-    if outcome == "absent":
-        raise DocumentNotFound
-    if outcome == "no_version":
-        raise VersionNotFound
-    if outcome == "mismatch":
+_REFUSALS: dict[str, Callable[[], AppError]] = {
+    "absent": DocumentNotFound,
+    "no_version": VersionNotFound,
+    "lease_required": LeaseRequired,
+    "lease_lost": LeaseLost,
+    "incomplete": lambda: PreconditionRequired(
+        "A lease-managed document is written with its revision (If-Match or expectedRevision) and an Idempotency-Key; "
+        "send both with the lease."
+    ),
+}
+"""What an outcome of the write function means; the others are no refusals, or carry the current state."""
+
+
+def _check(row: asyncpg.Record, precondition: Precondition | None) -> None:
+    """Raise what the outcome means, unless the write was done."""
+    if (refusal := _REFUSALS.get(row["outcome"])) is not None:
+        raise refusal()
+    if row["outcome"] == "mismatch":
+        form = precondition.form if precondition else "body"
         raise RevisionMismatch("document", form, row["revision"], row["content_hash"])
+
+
+def _acknowledge(args: PatchDocument | RestoreVersion, row: asyncpg.Record) -> One[DocumentAck]:
+    _check(row, args.precondition)
     acknowledged = DocumentAck(
-        id=document_id,
+        id=args.document_id,
         title=row["title"],
         current_version=row["current_version"],
         revision=row["revision"],
         content_hash=row["content_hash"],
         last_changed_at=row["last_changed_at"],
-        noop=outcome == "noop",
+        noop=row["outcome"] == "noop",
         warnings=_warnings(row["missing"]),
     )
     return One(data=acknowledged)

@@ -13,18 +13,23 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.documents.schemas import CreateDocument, ListDocuments, PatchDocument, RestoreVersion
+    from app.features.documents.schemas import (
+        CreateDocument,
+        DeleteDocument,
+        ListDocuments,
+        PatchDocument,
+        RestoreVersion,
+    )
     from app.gate.operation import Call, Context
-    from app.kit.revision import Precondition
     from app.store.tx import Tx
 
 GET = "SELECT * FROM document_get($1, $2, $3)"
 
 _CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 
-_WRITE = "SELECT * FROM document_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+_WRITE = "SELECT * FROM document_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
 
-_DELETE = "SELECT * FROM document_delete($1, $2, $3, $4, $5)"
+_DELETE = "SELECT * FROM document_delete($1, $2, $3, $4, $5, $6, $7)"
 
 _ITEM = """
 d.id, d.title, d.status, d.status_reason, d.source_type, d.source_url, d.tags, d.current_version, d.revision,
@@ -133,50 +138,52 @@ async def insert_document(
 async def update_document_if_current(
     ctx: Context, args: PatchDocument, revision_id: UUID, call: Call
 ) -> asyncpg.Record:
-    """Change a document when the precondition holds; the row tells the outcome and the current state."""
-    fields = (args.title, args.content, args.tags)
-    return await _write(ctx, args.document_id, args.precondition, fields, None, args.change_log, revision_id, call)
+    """Change a document when precondition and lease hold; the row tells the outcome and the current state."""
+    return await _write(ctx, args, (args.title, args.content, args.tags, None), revision_id, call)
 
 
 async def restore_version_if_current(
     ctx: Context, args: RestoreVersion, revision_id: UUID, call: Call
 ) -> asyncpg.Record:
-    """Make a version's title, content and tags current when the precondition holds."""
-    fields = (None, None, None)
-    version, log = args.version_id, args.change_log
-    return await _write(ctx, args.document_id, args.precondition, fields, version, log, revision_id, call)
+    """Make a version's title, content and tags current when precondition and lease hold."""
+    return await _write(ctx, args, (None, None, None, args.version_id), revision_id, call)
 
 
 async def _write(
     ctx: Context,
-    document_id: UUID,
-    precondition: Precondition | None,
-    fields: tuple[str | None, str | None, list[str] | None],
-    version_id: UUID | None,
-    change_log: str | None,
+    args: PatchDocument | RestoreVersion,
+    change: tuple[str | None, str | None, list[str] | None, UUID | None],
     revision_id: UUID,
     call: Call,
 ) -> asyncpg.Record:
     row = await ctx.tx.fetchrow(
         _WRITE,
         ctx.workspace_id,
-        document_id,
-        *expected(precondition),
-        *fields,
-        version_id,
-        change_log,
+        args.document_id,
+        *expected(args.precondition),
+        *change,
+        args.change_log,
         revision_id,
         call,
+        args.lease_digest,
+        args.lease_fence,
+        ctx.keyed,
     )
     assert row is not None
     return row
 
 
-async def delete_document_if_current(
-    ctx: Context, document_id: UUID, precondition: Precondition | None, call: Call
-) -> asyncpg.Record:
-    """Move a document to the trash when the precondition holds."""
-    row = await ctx.tx.fetchrow(_DELETE, ctx.workspace_id, document_id, *expected(precondition), call)
+async def delete_document_if_current(ctx: Context, args: DeleteDocument, call: Call) -> asyncpg.Record:
+    """Move a document to the trash when precondition and lease hold."""
+    row = await ctx.tx.fetchrow(
+        _DELETE,
+        ctx.workspace_id,
+        args.document_id,
+        *expected(args.precondition),
+        call,
+        args.lease_digest,
+        args.lease_fence,
+    )
     assert row is not None
     return row
 

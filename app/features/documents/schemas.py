@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from uuid import UUID
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from app.kit import revision as revisions
 from app.kit.guarded import Guarded, given
 from app.kit.ids import Id
 from app.kit.paging import MAX_LIMIT, After, PageSize
-from app.kit.schema import EpochMs, Model, Positive, TagFilter, Tags, absent
+from app.kit.schema import EpochMs, FromHeader, Model, Positive, TagFilter, Tags, absent
+from app.kit.secrets import Token
 
 MAX_TITLE = 500
 MAX_CHANGE_LOG = 2_000
@@ -61,7 +62,34 @@ class ListDocuments(Model):
     cursor: After
 
 
-class PatchDocument(Guarded):
+class Lease(Model):
+    """The lease that a write of a managed document shows: its id and its fence, both or neither."""
+
+    lease_id: Annotated[
+        str | None,
+        FromHeader("X-ContextRepo-Lease-Id"),
+        Field(default=None, alias="X-ContextRepo-Lease-Id", max_length=200, description="The id of the lease held."),
+    ]
+    lease_fence: Annotated[
+        Positive | None,
+        FromHeader("X-ContextRepo-Lease-Fence"),
+        Field(default=None, alias="X-ContextRepo-Lease-Fence", description="The fence of the lease held."),
+    ]
+
+    @model_validator(mode="after")
+    def _both(self) -> Self:
+        if (self.lease_id is None) != (self.lease_fence is None):
+            msg = "X-ContextRepo-Lease-Id and X-ContextRepo-Lease-Fence belong together; send both"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def lease_digest(self) -> bytes | None:
+        """The lease's id as it is stored; None when no lease is shown."""
+        return None if self.lease_id is None else Token(self.lease_id).digest()
+
+
+class PatchDocument(Guarded, Lease):
     """Changes to a document; what is left out stays."""
 
     document_id: DocumentId
@@ -76,7 +104,7 @@ class PatchDocument(Guarded):
         return given(value)
 
 
-class DeleteDocument(Guarded):
+class DeleteDocument(Guarded, Lease):
     """Which document to move to the trash."""
 
     document_id: DocumentId
@@ -90,7 +118,7 @@ class ListVersions(Model):
     cursor: After
 
 
-class RestoreVersion(Guarded):
+class RestoreVersion(Guarded, Lease):
     """Which version to make current again."""
 
     document_id: DocumentId

@@ -210,6 +210,16 @@ async def test_an_oauth_token_without_the_scope_is_sent_back_for_more(alice, mak
     assert (await era.send(client, "tools/call", {"name": "list_documents", "arguments": {}})).status_code == 200
 
 
+async def until_waiting(sql, *, writers):
+    """Wait until so many statements of the service wait for a lock."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    for _ in range(500):
+        if await sql.fetchval(waiting) == writers:
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail(f"no moment with {writers} waiting statements")
+
+
 async def test_a_client_that_leaves_cancels_its_call(alice, sql, service):
     # A write that waits for a row lock is cut off with its client, and nothing is written.
     made = await MODERN_ERA.call(alice.client, "create_document", {"title": "x", "content": "y"})
@@ -220,11 +230,11 @@ async def test_a_client_that_leaves_cancels_its_call(alice, sql, service):
         call = asyncio.create_task(
             MODERN_ERA.send(alice.client, "tools/call", {"name": "update_document", "arguments": change})
         )
-        await asyncio.sleep(0.3)
+        await until_waiting(sql, writers=1)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-    await asyncio.sleep(0.3)
+        await until_waiting(sql, writers=0)
     assert (await alice.client.get(f"/v1/documents/{document_id}")).json()["data"]["revision"] == 1
 
 

@@ -12,6 +12,7 @@ from app import features
 from app.edge.address import Addresses
 from app.edge.web.page import RATES, _sealed, local_path
 from tests.contract.requirements import proves
+from tests.edge.web.shown import VIEWS
 from tests.support.service import serving
 from tests.support.visitor import Visitor, hidden, sign_in_link, with_password
 
@@ -200,6 +201,10 @@ async def test_static_files_change_their_address_with_their_bytes(http):
 def test_templates_have_names_of_their_own():
     names = [path.name for path in APP.glob("**/templates/*.html")]
     assert len(names) == len(set(names))
+
+
+def test_every_page_is_judged_in_a_browser():
+    assert {view.pattern for view in VIEWS} == set(SHOWN)
 
 
 def test_every_page_has_a_rate_and_a_reason():

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.contract.requirements import proves
-from tests.support.examples import example, id_fields, make_id, never_issued
+from tests.support.examples import example, id_fields, listed, make_id, never_issued
 from tests.support.faces import KEY_FACES, RestFace, ToolFace, label
 from tests.support.factories import User
 from tests.support.rows import checksum
@@ -94,8 +94,7 @@ async def test_what_is_no_member_answers_like_what_never_was(face, alice, make, 
         hidden = await face.call(scene.client, args | {name: outside[name]})
         absent = await face.call(scene.client, args | {name: never})
         assert says_absent(face, hidden), f"{name}: {hidden.text}"
-        sent = outside[name] if isinstance(outside[name], list) else [outside[name]]
-        assert hidden.without(*sent) == absent.without(*(never if isinstance(never, list) else [never]))
+        assert hidden.without(*listed(outside[name])) == absent.without(*listed(never))
     assert await checksum(sql, alice.workspace_id) == before
 
 

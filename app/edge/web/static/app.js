@@ -10,11 +10,6 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     said.hidden = false;
   });
 }
-for (const form of document.querySelectorAll("form[data-confirm]")) {
-  form.addEventListener("submit", (event) => {
-    if (!window.confirm(form.dataset.confirm)) event.preventDefault();
-  });
-}
 for (const time of document.querySelectorAll("time[datetime]")) {
   const value = new Date(time.dateTime);
   if (!Number.isNaN(value.getTime())) time.title = value.toLocaleString();
