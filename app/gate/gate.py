@@ -20,6 +20,7 @@ from app.kit.errors import (
     InsufficientScope,
     InvalidRequest,
     PlanRequired,
+    PreconditionRequired,
     RateLimited,
     SignInRequired,
     Unauthenticated,
@@ -202,10 +203,14 @@ class Gate:
         """Run an admitted operation and commit before returning.
 
         Raises:
-            AppError: what the operation declares, a receipt's refusals, or `Unavailable` when a store is away.
+            AppError: what the operation declares, no key where one is needed, a receipt's refusals, or `Unavailable`
+                when a store is away.
         """
         assert admission.operation is operation
         keyed = idempotency_key is not None
+        if operation.needs_key and not keyed:
+            msg = "Send an Idempotency-Key: sent twice, this must happen once."
+            raise PreconditionRequired(msg)
         ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
         if operation.kind == "query":
             result = await _translated(operation.function(ctx, args))

@@ -115,6 +115,7 @@ class Operation(Generic[A, R]):
 
     `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
     function that sets the tenant, changes what it changes and records that itself (`Context.call`).
+    One that `needs_key` is refused without an `Idempotency-Key`.
     """
 
     name: str
@@ -130,6 +131,7 @@ class Operation(Generic[A, R]):
     credentials: frozenset[CredentialKind]
     raises: tuple[type[AppError], ...]
     single: bool = False
+    needs_key: bool = False
 
     @property
     def summary(self) -> str:
@@ -157,6 +159,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     plan_exempt: bool = False,
     credentials: frozenset[CredentialKind] = frozenset(),
     single: bool = False,
+    needs_key: bool = False,
 ) -> Callable[[Function[A, R]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
 
@@ -177,6 +180,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
             credentials,
             raises,
             single,
+            needs_key,
         )
 
     return declare

@@ -22,6 +22,18 @@ async def _document_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(document["id"])
 
 
+async def _managed_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    document_id = await _document_id(make, user, known)
+    tag = {"If-Match": await _document_tag(make, user, {"documentId": document_id})}
+    url = f"/v1/documents/{document_id}/coordination"
+    assert (await user.client.put(url, json={"policy": "lease_required"}, headers=tag)).is_success
+    return document_id
+
+
+async def _document_tag(make: Make, user: User, known: dict[str, Any]) -> str:
+    return str((await user.client.get(f"/v1/documents/{known['documentId']}")).headers["etag"])
+
+
 async def _version_id(make: Make, user: User, known: dict[str, Any]) -> str:
     answer = await user.client.get(f"/v1/documents/{known['documentId']}/versions")
     return str(answer.json()["data"][0]["id"])
@@ -88,6 +100,13 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
 }
 """How to make an object whose id an argument of this name takes; later ones may use the earlier ones' ids."""
 
+MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
+    ("leases.change", "documentId"): _managed_document_id,
+    ("coordination.set", "If-Match"): _document_tag,
+    ("coordination.clear", "If-Match"): _document_tag,
+}
+"""How to make what one operation alone needs, by operation and argument; an optional argument is given then."""
+
 VALUES: dict[tuple[str, str], Any] = {
     ("documents.update", "expectedRevision"): 1,
     ("invites.create", "email"): "guest@example.test",
@@ -103,7 +122,7 @@ def id_fields(face: Face) -> list[str]:
 
 
 def _holds_id(annotation: Any, alias: str) -> bool:
-    return "UUID" in str(annotation) or alias == "id" or alias.endswith(("Id", "Ids"))
+    return "UUID" in str(annotation) or alias == "id" or (alias.endswith(("Id", "Ids")) and not alias.startswith("X-"))
 
 
 def never_issued(known_id: Any) -> Any:
@@ -123,8 +142,11 @@ async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
     operation = face.operation
     schema = face.args.model_json_schema(by_alias=True)
     args: dict[str, Any] = {}
-    for name in sorted(schema.get("required", ()), key=list(schema.get("properties", {})).index):
-        if name in id_fields(face):
+    wanted = {*schema.get("required", ()), *(name for made, name in MADE if made == operation.name)}
+    for name in sorted(wanted, key=list(schema.get("properties", {})).index):
+        if (operation.name, name) in MADE:
+            args[name] = await MADE[operation.name, name](make, user, args)
+        elif name in id_fields(face):
             args[name] = await make_id(face, name, make, user, args)
         elif (operation.name, name) == ("search.fetch", "id"):
             args[name] = f"document_{await _document_id(make, user, args)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import httpx2
 
@@ -80,6 +81,8 @@ class RestFace:
         for header, name in self.binding.headers.items():
             if name in left:
                 headers[header.decode()] = left.pop(name)
+        if self.operation.needs_key:
+            headers["idempotency-key"] = uuid4().hex
         sent: dict[str, Any] = {"json": left} if self.has_body else {"params": left}
         return outcome_of(await client.request(self.rest.method, path, headers=headers, **(sent | options)))
 

@@ -267,7 +267,7 @@ def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
     }
     if operation.kind == "command":
         text = "Makes a retry safe: the first answer is kept for 24 hours and sent again."
-        extra["parameters"] = [_header("Idempotency-Key", text, maxLength=255)]
+        extra["parameters"] = [_header("Idempotency-Key", text, maxLength=255) | {"required": operation.needs_key}]
     elif _has_tag(operation):
         text = "Entity tags that the caller has; when one is current, the answer is 304 without a body."
         extra["parameters"] = [_header("If-None-Match", text)]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _POLICY_REFUSALS = (DocumentNotFound, PolicyOwnerRequired, CoordinationMismatch, PreconditionRequired)
 
 
-@query("documents.coordination.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
+@query("coordination.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
 async def get_coordination(ctx: Context, args: GetCoordination) -> One[Coordination]:
     """Read a document's policy and its live lease: its fence, since when and until when, never its id."""
     row = await ctx.hot(queries.GET, args.document_id)
@@ -45,7 +45,7 @@ async def get_coordination(ctx: Context, args: GetCoordination) -> One[Coordinat
     return One(data=_coordination(ctx, args.document_id, row))
 
 
-@command("documents.coordination.set", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=_POLICY_REFUSALS)
+@command("coordination.set", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=_POLICY_REFUSALS)
 async def set_policy(ctx: Context, args: SetPolicy) -> One[Coordination]:
     """Require a lease of every write of a document; for owners of the workspace and the document's creator.
 
@@ -54,7 +54,7 @@ async def set_policy(ctx: Context, args: SetPolicy) -> One[Coordination]:
     return await _set(ctx, args, args.policy)
 
 
-@command("documents.coordination.clear", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=_POLICY_REFUSALS)
+@command("coordination.clear", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=_POLICY_REFUSALS)
 async def clear_policy(ctx: Context, args: ClearPolicy) -> One[Coordination]:
     """Return a document to standard mode: a live lease ends, and the fence stays what it is.
 
@@ -81,19 +81,17 @@ async def _set(ctx: Context, args: SetPolicy | ClearPolicy, policy: Policy) -> O
 
 
 @command(
-    "documents.lease",
+    "leases.change",
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     raises=(DocumentNotFound, LeaseNotEnabled, LeaseHeld, LeaseLost, PreconditionRequired),
+    needs_key=True,
 )
 async def change_lease(ctx: Context, args: ChangeLease) -> One[HeldLease]:
     """Acquire, renew or release the lease of a managed document; needs an `Idempotency-Key`.
 
     Each lease comes with a fence that only grows: a write with an earlier lease is refused from then on.
     """
-    if not ctx.keyed:
-        msg = "Send an Idempotency-Key: a lease that is asked for twice must be one lease."
-        raise PreconditionRequired(msg)
     lease_id = _lease_id(args)
     seconds = args.ttl_seconds or (DEFAULT_SECONDS if args.action is Action.ACQUIRE else None)
     row = await queries.change_lease(ctx, args, Token(lease_id).digest(), seconds)

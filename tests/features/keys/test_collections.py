@@ -57,17 +57,17 @@ async def inside(face, make, scene, alice):
     """Valid arguments whose objects are all within the key's reach."""
     args = await example(face, make, alice)
     fields = face.args.model_fields
-    names = {field.alias or name for name, field in fields.items()}
-    known = {"documentId": scene.member["id"], "collectionId": scene.collection["id"], "itemIds": [scene.member["id"]]}
-    args |= {name: value for name, value in known.items() if name in names}
-    if "versionId" in args:
-        url = f"/v1/documents/{scene.member['id']}/versions"
-        args["versionId"] = (await alice.client.get(url)).json()["data"][0]["id"]
-    if face.operation.name == "search.fetch":
-        args["id"] = f"document_{scene.member['id']}"
+    if "collectionId" in {field.alias or name for name, field in fields.items()}:
+        args["collectionId"] = scene.collection["id"]
     if "itemId" in args:
         await alice.client.delete(f"/v1/documents/{scene.member['id']}")
         args["itemId"] = scene.member["id"]
+    documents = [args["documentId"]] if "documentId" in args else list(args.get("itemIds", ()))
+    if face.operation.name == "search.fetch":
+        documents = [args["id"].removeprefix("document_")]
+    if documents:
+        url, body = f"/v1/collections/{scene.collection['id']}/items", {"itemIds": documents, "itemType": "document"}
+        assert (await alice.client.post(url, json=body)).status_code == 200
     return args
 
 
