@@ -70,6 +70,11 @@ def unified(old: Sequence[str], new: Sequence[str], found: Sequence[Change]) -> 
         yield from _marked(" ", old[position:end])
 
 
+def cut_mark(most: int) -> str:
+    """Give the last line of a unified diff that was cut."""
+    return f"@@ cut at {most} characters @@\n"
+
+
 def unified_text(old: Sequence[str], new: Sequence[str], most: int) -> str:
     """Write the unified diff of two texts, of at most `most` characters; if it is cut, its last line says so."""
     kept: list[str] = []
@@ -77,7 +82,7 @@ def unified_text(old: Sequence[str], new: Sequence[str], most: int) -> str:
     for line in unified(old, new, changes(old, new)):
         size += len(line)
         if size > most:
-            return "".join([*kept, f"@@ cut at {most} characters @@\n"])
+            return "".join([*kept, cut_mark(most)])
         kept.append(line)
     return "".join(kept)
 

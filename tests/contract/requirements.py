@@ -219,5 +219,7 @@ REQUIREMENTS |= {
     "EDIT-ATOMIC": "edits apply to one base, all or none; a place that is absent or ambiguous says what was found",
     "EDIT-BASE": "edits with a precondition are refused when it is stale, as a whole write is",
     "EDIT-LOCK": "edits without a precondition apply to the current text behind its row lock: none is lost",
+    "DOC-10-AS-OF": "GET and get_document with asOf (a revision or a time) answer the document as it was then",
+    "DOC-DIFF": "GET diff tells what differs between two revisions by line, section, title and tags",
     "REV-MERGED": "a mismatch carries the diffs of both changes, and their merge where they do not overlap",
 }

@@ -122,6 +122,7 @@ MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str
 
 VALUES: dict[tuple[str, str], Any] = {
     ("documents.update", "expectedRevision"): 1,
+    ("documents.diff", "from"): "1",
     ("invites.create", "email"): "guest@example.test",
     ("documents.restore", "expectedRevision"): 1,
     ("prompts.label", "label"): "staging",

@@ -24,6 +24,16 @@ class VersionNotFound(NotFound):
         super().__init__("Version not found. List the document's versions to find its id.")
 
 
+class RevisionNotFound(NotFound):
+    """The document has no such revision, or had none by then, or the revision's text was not kept by its import."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Revision not found. The document has its text from 1 to its current `revision`; list its versions to see "
+            "when each was made."
+        )
+
+
 class LeaseRequired(AppError):
     """The document is lease-managed and the write shows no lease."""
 

@@ -13,13 +13,16 @@ from app.features.documents.errors import (
     EditNotApplicable,
     LeaseLost,
     LeaseRequired,
+    RevisionNotFound,
     VersionNotFound,
 )
 from app.features.documents.schemas import (
     CreateDocument,
     DeleteDocument,
+    DiffDocument,
     Document,
     DocumentAck,
+    DocumentDiff,
     DocumentItem,
     GetDocument,
     ListDocuments,
@@ -30,10 +33,18 @@ from app.features.documents.schemas import (
     Status,
     Version,
 )
-from app.features.documents.service import divergence, edited_content, index_job, read_document
+from app.features.documents.service import (
+    compare,
+    divergence,
+    edited_content,
+    index_job,
+    read_as_of,
+    read_document,
+)
 from app.gate.operation import Call, Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
+from app.kit.asof import point
 from app.kit.errors import AppError, InvalidRequest, PreconditionConflict, PreconditionRequired, RevisionMismatch
 from app.kit.ids import new_id
 from app.kit.paging import clamped, fitting, paged, pagination
@@ -94,10 +105,28 @@ async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
     return One(data=document)
 
 
-@query("documents.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
+@query("documents.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound, RevisionNotFound))
 async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
-    """Read a document with its content, its `revision` and its entity tag, which the next write may name."""
-    return One(data=await read_document(ctx, args.document_id))
+    """Read a document with its content, its `revision` and its entity tag, which the next write may name.
+
+    `asOf`, a revision or a time, gives title, tags and content as of then; `status` and `policy` are those of now.
+    """
+    if args.as_of is None:
+        return One(data=await read_document(ctx, args.document_id))
+    async with ctx.snapshot() as tx:
+        return One(data=await read_as_of(tx, args.document_id, point(args.as_of)))
+
+
+@query("documents.diff", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound, RevisionNotFound))
+async def diff_document(ctx: Context, args: DiffDocument) -> One[DocumentDiff]:
+    """Compare two revisions of a document, by line and by section.
+
+    `from` and `to` are revisions or times; `to` is the current revision unless given.
+    """
+    async with ctx.snapshot() as tx:
+        old = await read_as_of(tx, args.document_id, point(args.from_))
+        new = await read_as_of(tx, args.document_id, point(args.to) if args.to is not None else None)
+    return One(data=await compare(old, new))
 
 
 @query("documents.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))

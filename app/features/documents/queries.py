@@ -75,6 +75,20 @@ SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, 
  ORDER BY v.created_at DESC, v.id DESC
 """
 
+# Revisions of an import may lack fields: they cannot be shown as they were.
+_AS_OF = """
+SELECT d.id, r.title, d.status, d.status_reason, d.source_type, d.source_url, r.tags, r.version AS current_version,
+       r.revision, encode(r.content_hash, 'hex') AS content_hash, d.created_at, r.decided_at AS last_changed_at,
+       c.content, d.policy
+  FROM documents d
+  JOIN document_revisions r ON r.workspace_id = d.workspace_id AND r.document_id = d.id
+  LEFT JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest
+ WHERE d.workspace_id = $1 AND d.id = $2 AND d.deleted_at IS NULL
+   AND ($3::bigint IS NULL OR r.revision = $3) AND ($4::timestamptz IS NULL OR r.decided_at <= $4)
+ ORDER BY r.revision DESC
+ LIMIT 1
+"""
+
 _CONTENTS = """
 SELECT r.revision, c.content
   FROM document_revisions r
@@ -159,6 +173,12 @@ async def update_document_if_current(
 ) -> asyncpg.Record:
     """Change a document when precondition and lease hold; the row tells the outcome and the current state."""
     return await _write(ctx, args, (args.title, content, args.tags, None), revision_id, call)
+
+
+async def read_as_of(tx: Tx, document_id: UUID, at: int | datetime | None) -> asyncpg.Record | None:
+    """Read a document as it was at a revision or time, or as it is; fields that an import lacks are None."""
+    revision, moment = (at, None) if isinstance(at, int) else (None, at)
+    return await tx.fetchrow(_AS_OF, tx.workspace_id, document_id, revision, moment)
 
 
 async def read_contents(tx: Tx, document_id: UUID, revisions: Sequence[int], most: int) -> dict[int, str]:

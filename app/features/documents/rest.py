@@ -18,5 +18,6 @@ ROUTES = [
         location=lambda result: f"/v1/documents/{result.data.id}",
     ),
     Rest("GET", "/v1/documents/{documentId}/versions", operations.list_versions),
+    Rest("GET", "/v1/documents/{documentId}/diff", operations.diff_document, core=False),
     Rest("POST", "/v1/documents/{documentId}/restore", operations.restore_version),
 ]

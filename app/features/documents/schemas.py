@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from app.kit import revision as revisions
+from app.kit.asof import AsOf
 from app.kit.guarded import Guarded
 from app.kit.ids import Id
 from app.kit.markdown import Deed, TextEdit, Where
@@ -54,6 +55,15 @@ class GetDocument(Model):
     """Which document, by id."""
 
     document_id: DocumentId
+    as_of: Annotated[AsOf | None, Field(default=None, description="A revision or time: the document as it was then.")]
+
+
+class DiffDocument(Model):
+    """Which two states of a document to compare."""
+
+    document_id: DocumentId
+    from_: Annotated[AsOf, Field(alias="from", description="A revision or time.")]
+    to: Annotated[AsOf | None, Field(default=None, description="A revision or time; the current one unless given.")]
 
 
 class ListDocuments(Model):
@@ -265,3 +275,38 @@ class Version(Model):
     user_name: str
     change_log: str | None
     created_at: EpochMs
+
+
+class Hunk(Model):
+    """Lines that became other lines; the first line of a text is 1. One side is empty where lines came or went."""
+
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+    section: Annotated[list[str], Field(description="Headings above the first new line, outermost first.")]
+    removed: list[str]
+    added: list[str]
+
+
+class SectionChange(Model):
+    """What became of a section: its heading with its own text, without the sections below it."""
+
+    path: Annotated[list[str], Field(description="Headings, outermost first; empty for the text above the first.")]
+    change: Literal["added", "removed", "changed"]
+
+
+class DocumentDiff(Model):
+    """What differs between two revisions of a document."""
+
+    id: UUID
+    from_revision: int
+    to_revision: int
+    old_title: str
+    new_title: str
+    old_tags: list[str]
+    new_tags: list[str]
+    sections: list[SectionChange]
+    hunks: list[Hunk]
+    unified: Annotated[str, Field(description="The lines as a unified diff.")]
+    truncated: Annotated[bool, Field(description="Whether hunks or unified were cut, since they were too long.")]

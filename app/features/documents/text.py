@@ -10,8 +10,10 @@ from app.kit.wording import found, moment, page_end, tag_list
 if TYPE_CHECKING:
     from app.features.documents.schemas import (
         CreateDocument,
+        DiffDocument,
         Document,
         DocumentAck,
+        DocumentDiff,
         DocumentItem,
         GetDocument,
         ListDocuments,
@@ -31,6 +33,23 @@ def document(result: One[Document], args: GetDocument) -> str:  # noqa: ARG001  
     lines = [f"# {one_line(item.title)}", *_facts(item), f"Created: {moment(item.created_at)}"]
     where = f"Content: stored text of document {item.id}, revision {item.revision}, {moment(item.last_changed_at)}."
     return "\n".join([*lines, "", fenced(item.content, where)])
+
+
+def difference(result: One[DocumentDiff], args: DiffDocument) -> str:  # noqa: ARG001  one signature for all
+    """Render what differs between two revisions."""
+    item = result.data
+    lines = [f"Document {item.id}: revision {item.from_revision} to {item.to_revision}."]
+    if item.old_title != item.new_title:
+        lines.append(f"Title: {one_line(item.old_title)} → {one_line(item.new_title)}")
+    if item.old_tags != item.new_tags:
+        lines.append(f"Tags: {tag_list(item.old_tags) or 'none'} → {tag_list(item.new_tags) or 'none'}")
+    lines.extend(
+        f"- {section.change}: {one_line(' > '.join(section.path)) or '(above the first heading)'}"
+        for section in item.sections
+    )
+    if not item.unified:
+        return "\n".join([*lines, "The content is the same."])
+    return "\n".join([*lines, "", fenced(item.unified, "Changed lines of stored text, as a unified diff.")])
 
 
 def documents(result: Page[DocumentItem], args: ListDocuments) -> str:  # noqa: ARG001  one signature for all

@@ -1,0 +1,49 @@
+"""A point in the history of something with revisions: a revision's number, or a time."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+_NUMBER = re.compile(r"[0-9]{1,16}", re.ASCII)
+_FIRST_TIME: Final = 10**11
+"""Numbers from here on are epoch milliseconds (March 1973); no revision counts that far."""
+
+
+def point(value: str) -> int | datetime:
+    """Read a revision number, epoch milliseconds, or an RFC 3339 time.
+
+    Raises:
+        ValueError: it is neither; the message says what is.
+    """
+    text = value.strip()
+    try:
+        found = _number(int(text)) if _NUMBER.fullmatch(text) else datetime.fromisoformat(text)
+    except (ValueError, OverflowError, OSError):
+        found = 0
+    if isinstance(found, datetime) and found.tzinfo is not None:
+        return found.astimezone(UTC)
+    if isinstance(found, int) and found > 0:
+        return found
+    msg = "must be a revision number (1 or more) or a time with its zone, such as 2026-05-01T12:00:00Z"
+    raise ValueError(msg)
+
+
+def _number(number: int) -> int | datetime:
+    return number if number < _FIRST_TIME else datetime.fromtimestamp(number / 1000, UTC)
+
+
+def _text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _checked(value: str) -> str:
+    point(value)
+    return value
+
+
+AsOf = Annotated[str, Field(max_length=40), BeforeValidator(_text), AfterValidator(_checked)]
+"""A revision number or a time, as text, which `point` reads; as of a time, the last revision by then counts."""
