@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from app import features
-from app.edge import fallback
+from app.edge import errors, fallback
 from app.edge.discovery.protected_resource import protected_resource
 from app.edge.mcp.guard import Guard
 from app.edge.mcp.routes import RESOURCES, REST, endpoints, mcp_routes, surfaces
@@ -43,7 +43,7 @@ from app.gate.inventory import Inventory
 from app.gate.limiter import Limiter
 from app.gate.marks import Marks
 from app.gate.policy import Plans, Vocabulary
-from app.gate.ports import Cached, Revocations
+from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
@@ -144,6 +144,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Site: Site(settings.url, settings.product_name),
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
+                Wording: Wording(errors.error_object),
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
             }
             | issuing,

@@ -51,7 +51,7 @@ def _operations(faces: list[Rest]) -> dict[str, Any]:
                 "planExempt": operation.plan_exempt,
                 "raises": sorted({error.reason for error in operation.raises}),
                 "rest": [],
-                "tools": sorted(tools.get(operation.name, [])),
+                "tools": sorted(set(tools.get(operation.name, []))),
             },
         )
         entry["rest"].append(f"{face.method} {face.path} {face.status}")

@@ -53,6 +53,8 @@ def connect(
             say(f"{guide.id:<12} {guide.name}")
         say("\nctx connect CLIENT prints what to paste; the address alone is enough for most:")
         say(f"  {guides['claude-code'].url}")
+        say("Every tool, with leases and idempotency keys, is at:")
+        say(f"  {guides['claude-code'].url}/all")
 
 
 def _base(typed: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-SURFACES = ("/mcp", "/grok-mcp", "/v1")
+SURFACES = ("/mcp/all", "/mcp", "/grok-mcp", "/v1")
 REQUEST_SECONDS = 10.0
 MAX_BODY = 4 * 1024 * 1024
 _EXCERPT = 240

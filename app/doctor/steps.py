@@ -56,6 +56,7 @@ STEPS: tuple[Step, ...] = (
     Step("resource-root", "Resource metadata, root form", metadata.resource("", "/mcp")),
     Step("resource-mcp", "Resource metadata of /mcp", metadata.resource("/mcp", "/mcp")),
     Step("resource-grok-mcp", "Resource metadata of /grok-mcp", metadata.resource("/grok-mcp", "/grok-mcp")),
+    Step("resource-mcp-all", "Resource metadata of /mcp/all", metadata.resource("/mcp/all", "/mcp/all")),
     Step("resource-v1", "Resource metadata of /v1", metadata.resource("/v1", "/v1")),
     Step("server-root", "Authorization server metadata, root form", metadata.server(metadata.SERVER)),
     Step("server-inserted", "Authorization server metadata, path inserted", metadata.server(f"{metadata.SERVER}/mcp")),

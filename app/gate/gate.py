@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from app.gate.limiter import Limiter, RateState
     from app.gate.marks import Marks
+    from app.gate.operation import RunItem
     from app.gate.policy import Limit, Plans
     from app.gate.ports import Cached
     from app.gate.principal import Principal
@@ -100,6 +101,14 @@ class Answer(Generic[R]):
     result: R
     body: bytes
     replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """Who was admitted, and by which request."""
+
+    principal: Principal
+    request_id: str
 
 
 class Gate:
@@ -224,20 +233,43 @@ class Gate:
         if operation.needs_key and not keyed:
             msg = "Send an Idempotency-Key: sent twice, this must happen once."
             raise PreconditionRequired(msg)
-        ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
-        if operation.kind == "query":
+        call = _Caller(admission.principal, request_id)
+        if operation.kind == "query" or operation.items:
+            ctx = self._context(call, operation, keyed=keyed)
+            if operation.items:
+                ctx.item = self._items(call, operation, idempotency_key)
             result = await _translated(operation.function(ctx, args))
             return Answer(result, result.to_json() if result is not None else b"")
+        return await self._repeated(call, operation, args, idempotency_key)
+
+    def _context(self, call: _Caller, operation: Operation[Any, Any], *, keyed: bool) -> Context:
+        return Context(call.principal, self.database, self._services, call.request_id, operation.name, keyed)
+
+    async def _repeated(self, call: _Caller, operation: Operation[A, R], args: A, key: str | None) -> Answer[R]:
+        """Run a command, again when the database asks for it."""
         for attempt in range(1, _TRIES + 1):
+            ctx = self._context(call, operation, keyed=key is not None)
             try:
-                return await _translated(self._command(ctx, operation, args, idempotency_key))
+                return await _translated(self._command(ctx, operation, args, key))
             except _Retryable:
                 if attempt == _TRIES:
                     msg = "The write collided with others; retry it."
                     raise Unavailable(msg, retry_after=_RETRY_SECONDS) from None
                 await asyncio.sleep(random.uniform(0.005, 0.05) * attempt)  # noqa: S311  jitter, not a secret
-                ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
         raise AssertionError
+
+    def _items(self, call: _Caller, whole: Operation[Any, Any], whole_key: str | None) -> RunItem:
+        base = replay.normalize_key(whole_key) if whole_key is not None else None
+
+        async def run(
+            operation: Operation[Any, Any], model: type[Model], raw: dict[str, Any], number: int, key: str | None
+        ) -> Any:
+            policy = (operation.scopes, operation.feature, operation.credentials, operation.spends)
+            assert policy == (whole.scopes, whole.feature, whole.credentials, whole.spends)
+            own = f"{base}#{number}" if key is None and base is not None else key
+            return (await self._repeated(call, operation, parse_args(model, raw), own)).result
+
+        return run
 
     async def _command(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> Answer[R]:
         keys: list[replay.ReceiptKey] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, get_type_hints
 
 from app.kit.schema import Model
 from app.store.tx import reach
@@ -41,6 +41,18 @@ class Event:
     revision: int | None
 
 
+class RunItem(Protocol):
+    """Run an admitted command of the same policy in a transaction of its own.
+
+    Its receipt is kept under `key`, else under the caller's own key with `number` behind it, if there is one.
+    """
+
+    def __call__(
+        self, operation: Operation[Any, Any], model: type[Model], raw: dict[str, Any], number: int, key: str | None
+    ) -> Awaitable[Any]:
+        """Parse the arguments and give the result; refusals are raised as they are for a call of its own."""
+
+
 @dataclass(slots=True)
 class Context:
     """What an operation may use: the caller, its transaction or snapshots, services, and what it wants to happen."""
@@ -52,6 +64,8 @@ class Context:
     operation: str = ""
     keyed: bool = False
     """Whether the call carries an `Idempotency-Key`."""
+    item: RunItem | None = None
+    """Runs another command as an item of this one, in a command of `items` alone."""
     _tx: Tx | None = None
     events: list[Event] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
@@ -116,7 +130,8 @@ class Operation(Generic[A, R]):
     `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
     function that sets the tenant, changes what it changes and records that itself (`Context.call`); where `single` is a
     function, it tells for which arguments.
-    One that `needs_key` is refused without an `Idempotency-Key`.
+    One that `needs_key` is refused without an `Idempotency-Key`. One of `items` is no transaction and keeps no receipt:
+    it runs other commands of the same policy, each with its own (`Context.item`).
     """
 
     name: str
@@ -133,6 +148,7 @@ class Operation(Generic[A, R]):
     raises: tuple[type[AppError], ...]
     single: bool | Callable[[A], bool] = False
     needs_key: bool = False
+    items: bool = False
 
     def is_single(self, args: A) -> bool:
         """Tell whether the command is one statement for these arguments."""
@@ -165,6 +181,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     credentials: frozenset[CredentialKind] = frozenset(),
     single: bool | Callable[[A], bool] = False,
     needs_key: bool = False,
+    items: bool = False,
 ) -> Callable[[Function[A, R]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
 
@@ -186,6 +203,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
             raises,
             single,
             needs_key,
+            items,
         )
 
     return declare

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from app.gate.principal import Principal
 
@@ -12,12 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from uuid import UUID
 
+    from app.kit.errors import AppError
+
 
 class CredentialResolver(Protocol):
     """Turn the text of a credential into its principal."""
 
     async def __call__(self, credential: str, resource: str) -> Principal | None:
         """Return the principal; None when the credential is unknown, expired, revoked or bound to another resource."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a refusal looks on the wires, for an answer that holds several: the error and the request's id give it."""
+
+    describe: Callable[[AppError, str], dict[str, Any]]
 
 
 CACHE_SECONDS = 4.0

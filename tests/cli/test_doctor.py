@@ -116,6 +116,7 @@ FAULTS = {
     "resource-root": (edit(PRM, resource=f"{ISSUER}/mcp/"), set(), "slash"),
     "resource-mcp": (edit(f"{PRM}/mcp", resource=f"{ISSUER}/mcp/"), {"challenge-answers"}, "slash"),
     "resource-grok-mcp": (edit(f"{PRM}/grok-mcp", resource="http://10.0.0.7:8000/grok-mcp"), set(), "PUBLIC_URL"),
+    "resource-mcp-all": (edit(f"{PRM}/mcp/all", resource=f"{ISSUER}/mcp"), set(), "PUBLIC_URL"),
     "resource-v1": (edit(f"{PRM}/v1", authorization_servers=[]), set(), "where to sign in"),
     "server-root": (at(ASM, then=lambda _: html(404)), set(), "A page for people"),
     "server-inserted": (at(f"{ASM}/mcp", then=gives(404)), set(), "well-known"),

@@ -221,5 +221,13 @@ REQUIREMENTS |= {
     "EDIT-LOCK": "edits without a precondition apply to the current text behind its row lock: none is lost",
     "DOC-10-AS-OF": "GET and get_document with asOf (a revision or a time) answer the document as it was then",
     "DOC-DIFF": "GET diff tells what differs between two revisions by line, section, title and tags",
+    "BATCH": "POST /v1/documents:batch answers 200 with status and data, or status and error, of each item in order",
+    "BATCH-ONE": "each item is a transaction of its own: one that is refused leaves the others as they are",
+    "BATCH-KEY": "an item's receipt is under its idempotencyKey, else under the header's key, # and the item's index",
+    "BATCH-LIMIT": "a batch has 1 to 500 items, counts as one api call, and the body limit holds for their sum",
+    "MCP-ALL": "/mcp/all has every tool once, asks for a credential first, and is a resource of its own",
+    "MCP-ALL-LEASE": "on /mcp/all a client acquires, renews, releases leases, and writes, restores, deletes with them",
+    "MCP-ALL-KEY": "on /mcp/all writing tools take idempotencyKey",
+    "MCP-ALL-ONLY": "the other surfaces refuse lease-managed writes and take neither leases nor keys as arguments",
     "REV-MERGED": "a mismatch carries the diffs of both changes, and their merge where they do not overlap",
 }

@@ -111,10 +111,13 @@ class ToolFace:
 
     @property
     def label(self) -> str:
-        return f"tool {self.tool.name}"
+        return f"tool {self.tool.name}{' of all' if self.tool.wide else ''}"
 
     async def call(self, client: httpx2.AsyncClient, args: Args, **options: Any) -> Outcome:
-        """Call the tool; a failed one gives the outcome of its error object."""
+        """Call the tool on a surface that has it; a failed one gives the outcome of its error object."""
+        path = "/mcp/all" if self.tool.wide else "/mcp"
+        if self.operation.needs_key:
+            args = {"idempotencyKey": uuid4().hex, **args}
         message = {
             "jsonrpc": "2.0",
             "id": 1,
@@ -122,7 +125,7 @@ class ToolFace:
             "params": {"name": self.tool.name, "arguments": args},
         }
         headers = {"accept": "application/json, text/event-stream"}
-        found = outcome_of(await client.post("/mcp", json=message, headers=headers, **options))
+        found = outcome_of(await client.post(path, json=message, headers=headers, **options))
         if not isinstance(found.body, dict) or "result" not in found.body:
             return found
         result = found.body["result"]

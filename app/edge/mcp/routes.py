@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route
@@ -11,7 +12,8 @@ from app.edge.mcp.catalog import capabilities, public_resources
 from app.edge.mcp.endpoint import Endpoint
 from app.edge.mcp.guard import Guard
 from app.edge.mcp.origin import Origins
-from app.edge.mcp.surface import PUBLIC, Surface, in_order
+from app.edge.mcp.surface import PUBLIC, Surface, every, narrow
+from app.edge.mcp.texts import INSTRUCTIONS_OF_ALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 MAIN = "/mcp"
 REST = "/v1"
-_PATHS = {MAIN: PUBLIC, "/grok-mcp": frozenset[str]()}
+EVERYTHING = "/mcp/all"
+_PATHS = {MAIN: PUBLIC, "/grok-mcp": frozenset[str](), EVERYTHING: frozenset[str]()}
 RESOURCES = (*_PATHS, REST)
 """The paths of everything that a token can be for; the first is meant when a client names none."""
 
@@ -37,11 +40,20 @@ def surfaces(
     templates: Iterable[ResourceTemplate],
     prompts: PromptSource | None,
 ) -> tuple[list[Surface], Capabilities]:
-    """Build the surfaces (one with public discovery, one wholly authenticated) and the description of them."""
-    ordered, kept = in_order(tools), tuple(templates)
+    """Build the surfaces and the description of them.
+
+    One has public discovery and one is wholly authenticated, both with the contract's tools; one has every tool.
+    """
+    known, kept = tuple(tools), tuple(templates)
+    ordered = narrow(known)
     described = capabilities(settings, ordered, kept, list(_PATHS))
     resources = public_resources(settings, routes, described)
-    return [Surface(path, ordered, public, resources, kept, prompts) for path, public in _PATHS.items()], described
+    found = [Surface(path, ordered, public, resources, kept, prompts) for path, public in _PATHS.items()]
+    found = [
+        replace(item, tools=every(known), instructions=INSTRUCTIONS_OF_ALL) if item.path == EVERYTHING else item
+        for item in found
+    ]
+    return found, described
 
 
 def endpoints(settings: Settings, found: Iterable[Surface]) -> list[Endpoint]:

@@ -16,7 +16,6 @@ from mcp.shared.exceptions import MCPError
 from app import version
 from app.edge import errors
 from app.edge.mcp.rpc import ADDED_HEADERS, CREDENTIAL, INTERNAL_ERROR, INVALID_PARAMS, REFUSED
-from app.edge.mcp.texts import INSTRUCTIONS
 from app.gate.gate import Credential, parse_args
 from app.kit.errors import AppError, InvalidRequest, NotFound
 from app.kit.sanitize import one_line, sanitize
@@ -48,7 +47,7 @@ def build(surface: Surface) -> Server[Any]:
         NAME,
         version=version(),
         title="Context Repo",
-        instructions=INSTRUCTIONS,
+        instructions=surface.instructions,
         cache_hints={
             "server/discover": _PUBLIC,
             "tools/list": _PUBLIC,
@@ -209,7 +208,7 @@ async def _call(tool: Tool, arguments: dict[str, Any], scope: Scope, meta: dict[
     admission = await gate.admit(operation, _credential(scope, meta))
     scope[ADDED_HEADERS].extend(errors.rate_headers(admission.rate))
     args = tool.parse(arguments)
-    key = _text_of(meta, _IDEMPOTENCY_KEY) if operation.kind != "query" else None
+    key = _key(tool, arguments, meta) if operation.kind != "query" else None
     try:
         answer = await gate.run(admission, operation, args, request_id=scope["request_id"], idempotency_key=key)
     except NotFound:
@@ -218,6 +217,11 @@ async def _call(tool: Tool, arguments: dict[str, Any], scope: Scope, meta: dict[
         return _succeeded(tool.when_absent(arguments), tool.structured(arguments))
     body = tool.structured(arguments) if tool.structured else pydantic_core.from_json(answer.body)
     return _succeeded(tool.text(answer.result, args), body)
+
+
+def _key(tool: Tool, arguments: dict[str, Any], meta: dict[str, Any]) -> str | None:
+    named = tool.key(arguments)
+    return _text_of(meta, _IDEMPOTENCY_KEY) if named is None else named
 
 
 def _succeeded(text: str, structured: dict[str, Any]) -> types.CallToolResult:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from app.edge.mcp.texts import INSTRUCTIONS
 from app.edge.mcp.tool import OLD_NAMES
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Surface:
     resources: tuple[Resource, ...] = field(default=())
     templates: tuple[ResourceTemplate, ...] = field(default=())
     prompts: PromptSource | None = None
+    instructions: str = INSTRUCTIONS
 
     @property
     def authenticated(self) -> bool:
@@ -87,3 +89,16 @@ def in_order(tools: Iterable[Tool]) -> tuple[Tool, ...]:
         msg = "two tools share a number or a name"
         raise ValueError(msg)
     return ordered
+
+
+def narrow(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """Give the tools of the contract's surfaces, in order."""
+    return in_order(tool for tool in tools if not tool.wide)
+
+
+def every(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """Give every tool once, in order; those that write take an idempotency key."""
+    found: dict[str, Tool] = {}
+    for tool in sorted(tools, key=lambda tool: tool.wide):
+        found[tool.name] = tool
+    return in_order(replace(tool, keyed=tool.operation.kind != "query") for tool in found.values())

@@ -12,12 +12,15 @@ from app.edge.mcp.schema import OUTPUT_SCHEMA, input_schema
 from app.edge.rest.binding import IGNORED_FIELDS
 from app.gate.gate import parse_args
 from app.kit.errors import InvalidRequest
+from app.kit.schema import unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.gate.operation import Operation
     from app.kit.schema import Model
+
+KEY = "idempotencyKey"
 
 # Names of earlier releases; taken in `tools/call` when their target exists, never listed.
 OLD_NAMES = {
@@ -55,7 +58,8 @@ class Tool:
 
     `text` renders the Markdown from result and arguments. `narrowed` is a stricter model of the arguments.
     `structured` shapes `structuredContent` from the arguments as sent, where it is not the REST body. `when_absent`
-    turns a missing object into success with this text (and needs `structured`).
+    turns a missing object into success with this text (and needs `structured`). A `wide` tool stands on the surface of
+    every tool only, in place of another of its name. A `keyed` one takes `idempotencyKey` as an argument.
     """
 
     number: int
@@ -68,6 +72,8 @@ class Tool:
     narrowed: type[Model] | None = None
     structured: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     when_absent: Callable[[dict[str, Any]], str] | None = None
+    wide: bool = False
+    keyed: bool = False
 
     def __post_init__(self) -> None:
         if self.narrowed is not None and not issubclass(self.narrowed, self.operation.args):
@@ -85,7 +91,24 @@ class Tool:
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         """The schema of the arguments."""
-        return input_schema(self.args)
+        schema = input_schema(self.args)
+        if self.keyed:
+            schema["properties"][KEY] = {"type": "string", "description": "Yours, unique: makes a retry safe for 24 h."}
+        if self.keyed and self.operation.needs_key:
+            schema["required"] = [*schema.get("required", ()), KEY]
+        return schema
+
+    def key(self, arguments: dict[str, Any]) -> str | None:
+        """Give the idempotency key among the arguments.
+
+        Raises:
+            InvalidRequest: it is no text that could be one.
+        """
+        value = arguments.get(KEY) if self.keyed else None
+        if value is None or (isinstance(value, str) and unstorable(value) is None):
+            return value
+        msg = f"{KEY} must be a text without control characters."
+        raise InvalidRequest(msg, details=[{"field": KEY, "message": msg}])
 
     @cached_property
     def wire(self) -> types.Tool:
@@ -119,4 +142,6 @@ class Tool:
                 f"{unknown[0][:100]}: unknown field; remove it. {self.name} takes: {names}.",
                 details=[{"field": name[:100], "message": "unknown field; remove it"} for name in unknown[:20]],
             )
+        if self.keyed:
+            sent.pop(KEY, None)
         return parse_args(self.args, sent)

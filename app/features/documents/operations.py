@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.features.collections import service as collections
 from app.features.collections.errors import CollectionNotFound
@@ -17,6 +17,9 @@ from app.features.documents.errors import (
     VersionNotFound,
 )
 from app.features.documents.schemas import (
+    BatchAnswer,
+    BatchDocuments,
+    BatchOp,
     CreateDocument,
     DeleteDocument,
     DiffDocument,
@@ -25,6 +28,9 @@ from app.features.documents.schemas import (
     DocumentDiff,
     DocumentItem,
     GetDocument,
+    ItemAnswer,
+    LeasedDelete,
+    LeasedPatch,
     ListDocuments,
     ListVersions,
     Notice,
@@ -41,14 +47,22 @@ from app.features.documents.service import (
     read_as_of,
     read_document,
 )
-from app.gate.operation import Call, Context, command, query
+from app.gate.operation import Call, Context, Operation, command, query
 from app.gate.policy import Rate, Scope
+from app.gate.ports import Wording
 from app.kit import cursor
 from app.kit.asof import point
-from app.kit.errors import AppError, InvalidRequest, PreconditionConflict, PreconditionRequired, RevisionMismatch
+from app.kit.errors import (
+    AppError,
+    InvalidRequest,
+    Kind,
+    PreconditionConflict,
+    PreconditionRequired,
+    RevisionMismatch,
+)
 from app.kit.ids import new_id
 from app.kit.paging import clamped, fitting, paged, pagination
-from app.kit.schema import One, Page
+from app.kit.schema import Model, One, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,6 +212,51 @@ async def delete_document(ctx: Context, args: DeleteDocument) -> None:
     """Move a document to the trash; its id answers 404 from then on."""
     row = await queries.delete_document_if_current(ctx, args, _call(ctx))
     _check(row, args.precondition)
+
+
+_ITEMS: dict[str, tuple[Operation[Any, Any], type[Model], int]] = {
+    BatchOp.CREATE: (create_document, CreateDocument, 201),
+    BatchOp.UPDATE: (update_document, LeasedPatch, 200),
+    BatchOp.DELETE: (delete_document, LeasedDelete, 204),
+}
+"""What the items of a batch run, with the status of their success."""
+
+
+@command("documents.batch", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, items=True)
+async def batch_documents(ctx: Context, args: BatchDocuments) -> BatchAnswer:
+    """Create, update and delete up to 500 documents in one call: each item is written, or refused, for itself.
+
+    The answer is 200 with a status for each item. With an `Idempotency-Key` each item has a receipt under its own
+    `idempotencyKey`, else under the header's with `#` and its index: a batch that was cut off is sent again as it was.
+    After an item that is 503 the others are not tried.
+    """
+    answers: list[ItemAnswer] = []
+    away: AppError | None = None
+    for number, item in enumerate(args.items):
+        try:
+            if away is not None:
+                raise away
+            answers.append(await _run_item(ctx, number, item))
+        except AppError as error:
+            away = error if error.kind is Kind.UNAVAILABLE else None
+            described = ctx.get(Wording).describe(error, ctx.request_id)
+            answers.append(ItemAnswer(status=described["code"], error=described))
+    return BatchAnswer(data=answers)
+
+
+async def _run_item(ctx: Context, number: int, item: dict[str, Any]) -> ItemAnswer:
+    assert ctx.item is not None
+    raw = dict(item)
+    name, key = raw.pop("op", None), raw.pop("idempotencyKey", None)
+    if not isinstance(name, str) or name not in _ITEMS:
+        msg = f"op: must be one of {', '.join(_ITEMS)}"
+        raise InvalidRequest(msg, details=[{"field": "op", "message": msg}])
+    if key is not None and not isinstance(key, str):
+        msg = "idempotencyKey: must be a text"
+        raise InvalidRequest(msg, details=[{"field": "idempotencyKey", "message": msg}])
+    operation, model, status = _ITEMS[name]
+    result = await ctx.item(operation, model, raw, number, key)
+    return ItemAnswer(status=status, data=result.data if result is not None else None)
 
 
 @query("documents.versions", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))

@@ -17,6 +17,7 @@ ROUTES = [
         status=201,
         location=lambda result: f"/v1/documents/{result.data.id}",
     ),
+    Rest("POST", "/v1/documents:batch", operations.batch_documents, core=False),
     Rest("GET", "/v1/documents/{documentId}/versions", operations.list_versions),
     Rest("GET", "/v1/documents/{documentId}/diff", operations.diff_document, core=False),
     Rest("POST", "/v1/documents/{documentId}/restore", operations.restore_version),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, WithJsonSchema, field_validator, model_validator
 
 from app.kit import revision as revisions
 from app.kit.asof import AsOf
@@ -93,7 +93,7 @@ class Lease(Model):
     @model_validator(mode="after")
     def _both(self) -> Self:
         if (self.lease_id is None) != (self.lease_fence is None):
-            msg = "X-ContextRepo-Lease-Id and X-ContextRepo-Lease-Fence belong together; send both"
+            msg = "the id of a lease and its fence belong together; send both"
             raise ValueError(msg)
         return self
 
@@ -203,6 +203,27 @@ class RestoreVersion(Guarded, Lease):
     change_log: Annotated[ChangeLog, Field(default=None)]
 
 
+class NamedLease(Lease):
+    """A lease that travels as ordinary arguments, where there are no headers."""
+
+    lease_id: Annotated[
+        str | None, Field(default=None, max_length=200, description="Of a lease-managed document: the lease you hold.")
+    ]
+    lease_fence: Annotated[Positive | None, Field(default=None, description="The fence of that lease.")]
+
+
+class LeasedPatch(NamedLease, PatchDocument):
+    """Changes to a document, with the lease among the arguments."""
+
+
+class LeasedRestore(NamedLease, RestoreVersion):
+    """A version to make current again, with the lease among the arguments."""
+
+
+class LeasedDelete(NamedLease, DeleteDocument):
+    """A document to delete, with the lease among the arguments."""
+
+
 class DocumentItem(Model):
     """A document in a list: without its content."""
 
@@ -310,3 +331,57 @@ class DocumentDiff(Model):
     hunks: list[Hunk]
     unified: Annotated[str, Field(description="The lines as a unified diff.")]
     truncated: Annotated[bool, Field(description="Whether hunks or unified were cut, since they were too long.")]
+
+
+MAX_ITEMS = 500
+
+
+class BatchOp(StrEnum):
+    """What an item of a batch does."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+_ITEM_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "op": {"type": "string", "enum": [op.value for op in BatchOp]},
+        "documentId": {"type": "string", "description": "Of update and delete."},
+        "idempotencyKey": {"type": "string", "maxLength": 255, "description": "Of this item alone."},
+    },
+    "required": ["op"],
+    "additionalProperties": True,
+}
+
+BatchItem = Annotated[dict[str, Any], WithJsonSchema(_ITEM_SCHEMA)]
+"""`op` with the fields of that operation; each is judged by itself, so that a wrong one fails alone."""
+
+
+class BatchDocuments(Model):
+    """Writes of documents, each for itself."""
+
+    items: Annotated[
+        list[BatchItem],
+        Field(
+            min_length=1,
+            max_length=MAX_ITEMS,
+            description="Each `op` (create, update, delete) with the fields of that operation's body, `documentId`, "
+            "and `leaseId` and `leaseFence` where a document is lease-managed.",
+        ),
+    ]
+
+
+class ItemAnswer(Model):
+    """What became of an item: the status that a call of its own would have had, with its data or its error."""
+
+    status: int
+    data: Annotated[Document | DocumentAck | None, Field(default=None, exclude_if=absent)]
+    error: Annotated[dict[str, Any] | None, Field(default=None, exclude_if=absent)]
+
+
+class BatchAnswer(Model):
+    """One answer for each item, in their order."""
+
+    data: list[ItemAnswer]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from app.edge.mcp.tool import CREATES, DELETES, READS, REPLACES, Tool
 from app.features.documents import operations, text
-from app.features.documents.schemas import PatchDocument, RestoreVersion
-from app.kit.schema import Positive
+from app.features.documents.schemas import (
+    LeasedDelete,
+    LeasedPatch,
+    LeasedRestore,
+    PatchDocument,
+    RestoreVersion,
+)
+from app.kit.schema import Model, Positive
 
 _Current = Annotated[
     Positive,
@@ -29,11 +36,23 @@ class RestoreDocumentVersion(RestoreVersion):
     expected_revision: _Current
 
 
+class UpdateLeasedDocument(LeasedPatch):
+    """A change over MCP that may show a lease."""
+
+    expected_revision: _Current
+
+
+class RestoreLeasedVersion(LeasedRestore):
+    """A restore over MCP that may show a lease."""
+
+    expected_revision: _Current
+
+
 def _deleted(sent: dict[str, Any]) -> dict[str, Any]:
     return {"id": sent["documentId"], "deleted": True}
 
 
-TOOLS = [
+_TOOLS = [
     Tool(
         9,
         "list_documents",
@@ -111,4 +130,27 @@ TOOLS = [
         text.restored,
         narrowed=RestoreDocumentVersion,
     ),
+]
+
+_LEASED: dict[str, type[Model]] = {
+    "update_document": UpdateLeasedDocument,
+    "delete_document": LeasedDelete,
+    "restore_document_version": RestoreLeasedVersion,
+}
+_DIFF = Tool(
+    104,
+    "get_document_diff",
+    "Compare document revisions",
+    "See what changed between two revisions or times: lines as a unified diff, sections, title, tags. "
+    "Without `to`, up to now.",
+    operations.diff_document,
+    READS,
+    text.difference,
+    wide=True,
+)
+
+TOOLS = [
+    *_TOOLS,
+    *(replace(tool, narrowed=_LEASED[tool.name], wide=True) for tool in _TOOLS if tool.name in _LEASED),
+    _DIFF,
 ]

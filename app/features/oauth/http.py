@@ -142,7 +142,7 @@ _SPOKEN = "speaks the form of its RFC, and is called by programs that have no cr
 ROUTES = [
     _raw(WELL_KNOWN, metadata, _READ, "none", "GET"),
     _raw(f"{WELL_KNOWN}/{{path:path}}", metadata, _READ, "none", "GET"),
-    _raw(f"/{{path}}{WELL_KNOWN}", metadata, _READ, "none", "GET"),
+    _raw(f"/{{path:path}}{WELL_KNOWN}", metadata, _READ, "none", "GET"),
     _raw("/oauth/token", token, _SPOKEN, "token"),
     _raw("/oauth/revoke", revoke, _SPOKEN, "token"),
     _raw("/oauth/introspect", introspect, _SPOKEN, "token"),

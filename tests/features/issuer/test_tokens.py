@@ -17,7 +17,7 @@ from tests.edge.mcp.wire import LEGACY_ERA
 from tests.features.issuer.conftest import V1
 from tests.support.service import BASE_URL
 
-PATHS = ("/mcp", "/grok-mcp", "/v1")
+PATHS = ("/mcp", "/grok-mcp", "/mcp/all", "/v1")
 
 
 def encoded(value):

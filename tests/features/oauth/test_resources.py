@@ -15,7 +15,7 @@ from tests.edge.mcp.wire import BOTH, LEGACY_ERA
 from tests.features.oauth.conftest import browser_of
 from tests.features.oauth.flow import ISSUER, Flow
 
-PATHS = ("/mcp", "/grok-mcp", "/v1")
+PATHS = ("/mcp", "/grok-mcp", "/mcp/all", "/v1")
 ALL = "prompts.read prompts.write documents.read documents.write workspace.read workspace.write"
 
 
