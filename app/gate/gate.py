@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import asyncpg
-from pydantic import ValidationError
 
 from app.gate import queries, replay
+from app.gate.arguments import parse_args
 from app.gate.guesses import Guesses
 from app.gate.operation import Context, Operation
 from app.gate.principal import CredentialKind
@@ -19,7 +19,6 @@ from app.kit.errors import (
     EntitlementUnavailable,
     FeatureNotInPlan,
     InsufficientScope,
-    InvalidRequest,
     PlanRequired,
     PreconditionRequired,
     RateLimited,
@@ -27,7 +26,7 @@ from app.kit.errors import (
     Unauthenticated,
     Unavailable,
 )
-from app.kit.schema import TAG_PATTERN, Model, unstorable
+from app.kit.schema import Model
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -52,20 +51,6 @@ _TRIES = 3
 _RETRY_SECONDS = 1
 _PLAN_RETRY_SECONDS = 5
 _MAX_AGENT_LENGTH = 200
-_MAX_PROBLEMS = 20
-_MAX_FIELD_LENGTH = 200
-_NO_ID = "not an id; take it from a list, a search or an earlier answer"
-_MESSAGES = {
-    "extra_forbidden": "unknown field; remove it",
-    "missing": "required",
-    "uuid_parsing": _NO_ID,
-    "uuid_type": _NO_ID,
-}
-_PATTERNS = {
-    "String should match pattern '\\S'": "must hold more than blanks",
-    f"String should match pattern '{TAG_PATTERN}'": "must not hold control characters",
-}
-"""Patterns in words: people and models read these messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,38 +304,6 @@ def _parse_result(operation: Operation[A, R], body: bytes) -> R:
     model: Any = operation.result
     result: Any = model.model_validate_json(body) if body else None
     return cast("R", result)
-
-
-def parse_args(model: type[A], raw: dict[str, Any]) -> A:
-    """Build an operation's arguments from decoded JSON, query and headers.
-
-    Raises:
-        InvalidRequest: with the fields and what is wrong with each, never with the values.
-    """
-    if (found := unstorable(raw)) is not None:
-        msg = f"The request holds {found}, which cannot be stored; remove it and send the request again."
-        raise InvalidRequest(msg)
-    if len(raw) > len(model.model_fields) + _MAX_PROBLEMS:
-        msg = f"The request has {len(raw)} fields; send only those that are described."
-        raise InvalidRequest(msg)
-    try:
-        return model.model_validate(raw)
-    except ValidationError as error:
-        items = error.errors(include_url=False, include_input=False, include_context=False)[:_MAX_PROBLEMS]
-        problems = [{"field": _field(item["loc"]), "message": _message(item)} for item in items]
-        first = problems[0]
-        more = f" (and {len(problems) - 1} more, see details)" if len(problems) > 1 else ""
-        raise InvalidRequest(f"{first['field']}: {first['message']}{more}", details=problems) from error
-
-
-def _field(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in location)[:_MAX_FIELD_LENGTH] or "body"
-
-
-def _message(item: Mapping[str, Any]) -> str:
-    message: str = item["msg"]
-    known = _MESSAGES.get(item["type"]) or _PATTERNS.get(message)
-    return known or message.removeprefix("Value error, ")
 
 
 def _printable(text: str | None) -> str:

@@ -203,7 +203,7 @@ def _replays(history: Operations) -> Iterator[str]:
         refusals = {a.status for a in operation.answers if not a.ok}
         if len(answers) > 1:
             yield f"R2 {call.op} was answered in {len(answers)} ways"
-        if answers and refusals:
+        if answers and refusals and call.kind != "acquire":  # a lease that was held is free later
             yield f"R2 {call.op} was both acknowledged and refused ({sorted(refusals)})"
         if call.kind == "misuse" and answers:
             yield f"R3 {call.op} was answered with the key of another request"
@@ -211,16 +211,20 @@ def _replays(history: Operations) -> Iterator[str]:
             yield f"R6 {call.op} was refused for a key that nobody else in its scope had used"
 
 
+_REASONS = ("REVISION_MISMATCH", "IDEMPOTENCY_KEY_REUSED")
+_LEASE_REASONS = (*_REASONS, "LEASE_HELD", "LEASE_LOST", "LEASE_REQUIRED")
+
+
 def _possible(history: Operations) -> Iterator[str]:
     """C1: no answer outside the contract: clients send nothing malformed."""
     for operation in history.found:
         for call in operation.answers:
-            if not call.ok and call.reason not in ("REVISION_MISMATCH", "IDEMPOTENCY_KEY_REUSED"):
+            if not call.ok and call.reason not in (_LEASE_REASONS if call.managed else _REASONS):
                 yield f"C1 {call.op} was answered {call.status} {call.reason}"
 
 
 RULES: tuple[Rule, ...] = (_one_value, _steps, _kept, _real_time, _refusals, _replays, _possible)
-"""Further rules (leases, lists) join here; each sees one document's operations."""
+"""Of every document; those of leases stand in `lease_rules`. Each rule sees one document's operations."""
 
 
 def check(calls: Iterable[Call], rules: Iterable[Rule] = RULES) -> list[str]:

@@ -20,7 +20,8 @@ class Call:
 
     op: str
     kind: str
-    """`get`, `patch`, `restore`, `versions`, `misuse` (the key of another request), or `final` (after the faults)."""
+    """`get`, `patch`, `restore`, `versions`, `misuse` (the key of another request), `acquire`, `renew`, `release`, or
+    `final` (after the faults)."""
     document: str
     invoked: float
     returned: float
@@ -32,6 +33,10 @@ class Call:
     content: str = ""
     replayed: bool = False
     worker: int = 0
+    managed: bool = False
+    """Whether the document is lease-managed."""
+    fence: int | None = None
+    """Of the lease that the request shows."""
 
     @property
     def writes(self) -> bool:
@@ -63,7 +68,7 @@ class Call:
     def state(self) -> tuple[int, str] | None:
         """The revision and content hash that the answer speaks of; None when it names none."""
         data: Any = self.answer.get("data")
-        if self.ok and isinstance(data, dict):
+        if self.ok and isinstance(data, dict) and "revision" in data:
             return data["revision"], data["contentHash"]
         if self.reason == "REVISION_MISMATCH":
             details = self.answer["error"]["details"]

@@ -37,7 +37,7 @@ _original_key = replay.receipt_key
 
 def predicate_ignored() -> None:
     """A write goes through whatever revision it was based on: lost updates."""
-    queries._expected = lambda _: (None, None)
+    queries.expected = lambda _: (None, None)
 
 
 def no_receipt() -> None:
@@ -174,17 +174,17 @@ def refusal_lies() -> None:
     """A refusal names the revision before the current one."""
 
     class Mismatch(errors.RevisionMismatch):
-        def __init__(self, what: str, form: Any, revision: int, content_hash: str) -> None:
-            super().__init__(what, form, revision - 1, content_hash)
+        def __init__(self, what: str, form: Any, revision: int, content_hash: str, more: Any = None) -> None:
+            super().__init__(what, form, revision - 1, content_hash, more)
 
     operations.RevisionMismatch = Mismatch
 
 
-def _replaced(old: str, new: str) -> Callable[[str], str]:
+def _replaced(old: str, new: str, function: str = "document_write") -> Callable[[str], str]:
     def change(sql: str) -> str:
-        head, mark, tail = sql.partition("CREATE OR REPLACE FUNCTION document_write(")
+        head, mark, tail = sql.partition(f"CREATE OR REPLACE FUNCTION {function}(")
         assert old in tail, f"the SQL no longer holds {old!r}: the mutant is out of date"
-        return head + mark + tail.replace(old, new)
+        return head + mark + tail.replace(old, new, -1 if function == "document_write" else 1)
 
     return change
 
@@ -211,13 +211,36 @@ SQL: dict[str, Callable[[str], str]] = {
     ),
     "revision_leaves_holes": _replaced("revision + 1", "revision + 1 + (d.revision % 3)"),
 }
+LEASES: dict[str, Callable[[str], str]] = {
+    "fence_stays": _replaced("WHEN 'acquire' THEN x.fence + 1", "WHEN 'acquire' THEN x.fence", "coordination_lease"),
+    "held_lease_given_again": _replaced(
+        "p_action = 'acquire' AND document_lease_is_live(d, v_at)", "false", "coordination_lease"
+    ),
+    "renewal_revives": _replaced(
+        "NOT document_lease_is_shown(d, p_lease, p_fence, v_at)", "d.lease_digest <> p_lease", "coordination_lease"
+    ),
+    "anybody_releases": _replaced("d.lease_digest = p_lease AND d.fence = p_fence", "true", "coordination_lease"),
+    "lease_never_ends_for_writes": _replaced(
+        "NOT document_lease_is_shown(d, p_lease, p_fence, clock_timestamp())",
+        "(d.lease_digest <> p_lease OR d.fence <> p_fence)",
+        "document_lease_refusal",
+    ),
+    "any_fence_writes": _replaced(
+        "NOT document_lease_is_shown(d, p_lease, p_fence, clock_timestamp())", "false", "document_lease_refusal"
+    ),
+    "no_lease_needed": _replaced(
+        "WHEN 'lease_required' THEN 'lease_required'", "WHEN '' THEN ''", "document_lease_refusal"
+    ),
+}
+"""Mutants of what guards lease-managed documents."""
+SQL |= LEASES
 NAMES = (*PYTHON, *SQL)
 
 
 def functions_sql(name: str | None = None) -> str:
-    """Give the SQL functions of documents, as they are or as a mutant has them."""
-    path = Path(features.__file__).parent / "documents" / "functions.sql"
-    sql = path.read_text(encoding="utf-8")
+    """Give the SQL functions of documents and leases, as they are or as a mutant has them."""
+    folder = Path(features.__file__).parent
+    sql = "".join((folder / part / "functions.sql").read_text(encoding="utf-8") for part in ("documents", "leases"))
     return SQL[name](sql) if name in SQL else sql
 
 

@@ -16,14 +16,18 @@ from typing import Any
 
 import asyncpg
 
-from tests.chaos.checker import check
+from tests.chaos.checker import RULES, check
 from tests.chaos.clients import Client, Document, Request, World, exchange
 from tests.chaos.history import Call, save
+from tests.chaos.lease_clients import LeaseClient
+from tests.chaos.lease_rules import LEASE_RULES
 from tests.chaos.nemesis import Nemesis
 from tests.support import stack as stacks
 from tests.support.stack import ServerProcess, Stack
 
 USERS, DOCUMENTS, CLIENTS = 2, 3, 10
+MANAGED, HOLDERS = 2, 6
+"""Lease-managed documents of the run, and the clients that hold their leases."""
 ANSWERED_PER_SECOND = 10
 """The floor: a run with fewer known outcomes proves nothing, so it does not pass."""
 
@@ -91,6 +95,17 @@ async def create_documents(workers: Sequence[ServerProcess], users: Sequence[Seq
     return found
 
 
+async def _manage(worker: ServerProcess, document: Document) -> None:
+    """Require leases for a document."""
+    path = f"/v1/documents/{document.id}"
+    read = Request(Call("read", "get", "", 0, 0), "GET", path)
+    _, headers, _ = await exchange(worker.port, read.encode(document.credentials[0]))
+    tag, body = {"If-Match": headers["etag"]}, {"policy": "lease_required"}
+    change = Request(Call("manage", "policy", "", 0, 0), "PUT", f"{path}/coordination", tag, body)
+    status, _, text = await exchange(worker.port, change.encode(document.credentials[0]))
+    assert status == 200, text
+
+
 def sign_up(stack: Stack, name: str) -> list[list[str]]:
     """Create the users, each with the credentials of two grants."""
     users = []
@@ -104,11 +119,16 @@ async def play(stack: Stack, workers: Sequence[ServerProcess], users: Sequence[S
     """Run clients and faults, and judge."""
     random = Random(plan.seed)
     documents = await create_documents(workers, users)
+    managed = (await create_documents(workers, users))[::DOCUMENTS][:MANAGED]
+    for document in managed:
+        await _manage(workers[0], document)
     ports = [worker.port for worker in workers]
     world = World(lambda: ports, documents, random, time.monotonic() + plan.seconds)
     latest = world.deadline + plan.seconds
-    nemesis = Nemesis(stack, workers, documents, Random(plan.seed + 1)) if plan.faults else None
+    everything = [*documents, *managed]
+    nemesis = Nemesis(stack, workers, everything, Random(plan.seed + 1)) if plan.faults else None
     tasks = [asyncio.create_task(Client(world).run()) for _ in range(CLIENTS)]
+    tasks += [asyncio.create_task(LeaseClient(world, managed).run()) for _ in range(HOLDERS)]
     if nemesis is not None:
         tasks.append(asyncio.create_task(nemesis.run(world.deadline)))
     while not all(task.done() for task in tasks):
@@ -121,8 +141,8 @@ async def play(stack: Stack, workers: Sequence[ServerProcess], users: Sequence[S
     await asyncio.gather(*tasks, *world.late)
     for worker in workers:
         await asyncio.to_thread(worker.wait_ready)
-    world.calls += [await _final(ports[0], document) for document in documents]
-    violations = check(world.calls) + await _side_effects(stack, documents, world.calls)
+    world.calls += [await _final(ports[0], document) for document in everything]
+    violations = check(world.calls, (*RULES, *LEASE_RULES)) + await _side_effects(stack, everything, world.calls)
     if violations and plan.keep:
         _keep(world.calls, plan.seed)
     known = sum(call.known for call in world.calls)
@@ -160,7 +180,9 @@ async def _side_effects(stack: Stack, documents: Sequence[Document], calls: Sequ
         for table in ("events", "audit"):
             for document in documents:
                 rows: list[Mapping[str, Any]] = await connection.fetch(
-                    f"SELECT revision FROM {table} WHERE object_id = $1 ORDER BY revision", document.id
+                    f"SELECT revision FROM {table} WHERE object_id = $1 AND topic NOT LIKE 'document.lease.%' "
+                    "AND topic NOT LIKE 'document.policy.%' ORDER BY revision",
+                    document.id,
                 )
                 if (found := [row["revision"] for row in rows]) != final[document.id]:
                     faults.append(

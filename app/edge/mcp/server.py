@@ -16,7 +16,8 @@ from mcp.shared.exceptions import MCPError
 from app import version
 from app.edge import errors
 from app.edge.mcp.rpc import ADDED_HEADERS, CREDENTIAL, INTERNAL_ERROR, INVALID_PARAMS, REFUSED
-from app.gate.gate import Credential, parse_args
+from app.gate.arguments import parse_args
+from app.gate.gate import Credential
 from app.kit.errors import AppError, InvalidRequest, NotFound
 from app.kit.sanitize import one_line, sanitize
 from app.kit.schema import unstorable

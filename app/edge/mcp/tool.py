@@ -10,7 +10,7 @@ import mcp_types as types
 
 from app.edge.mcp.schema import OUTPUT_SCHEMA, input_schema
 from app.edge.rest.binding import IGNORED_FIELDS
-from app.gate.gate import parse_args
+from app.gate.arguments import parse_args
 from app.kit.errors import InvalidRequest
 from app.kit.schema import unstorable
 

@@ -16,7 +16,8 @@ from app.edge import errors
 from app.edge.asgi import ClientGone, Headers, header, send_bytes
 from app.edge.rest.binding import BODY_METHODS, Binding
 from app.edge.web.web import SESSION_COOKIE
-from app.gate.gate import Credential, Gate, parse_args
+from app.gate.arguments import parse_args
+from app.gate.gate import Credential, Gate
 from app.gate.principal import CredentialKind
 from app.kit.errors import AppError, CrossSite, InvalidRequest
 from app.kit.revision import matches_any

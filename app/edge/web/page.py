@@ -13,7 +13,8 @@ from starlette.responses import HTMLResponse, Response
 
 from app.edge.asgi import header, read_body
 from app.edge.web.web import CSRF_COOKIE, SESSION_COOKIE, Cookie, Web
-from app.gate.gate import Credential, Gate, parse_args
+from app.gate.arguments import parse_args
+from app.gate.gate import Credential, Gate
 from app.gate.policy import Limit
 from app.kit.errors import AppError, InvalidRequest, Kind, Unauthenticated, UnsupportedMediaType
 from app.kit.schema import Model

@@ -1,0 +1,62 @@
+"""Arguments of operations out of decoded JSON, query and headers; what is wrong is named field by field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import ValidationError
+
+from app.kit.errors import InvalidRequest
+from app.kit.schema import TAG_PATTERN, Model, unstorable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+A = TypeVar("A", bound=Model)
+
+_MAX_PROBLEMS = 20
+_MAX_FIELD_LENGTH = 200
+_NO_ID = "not an id; take it from a list, a search or an earlier answer"
+_MESSAGES = {
+    "extra_forbidden": "unknown field; remove it",
+    "missing": "required",
+    "uuid_parsing": _NO_ID,
+    "uuid_type": _NO_ID,
+}
+_PATTERNS = {
+    "String should match pattern '\\S'": "must hold more than blanks",
+    f"String should match pattern '{TAG_PATTERN}'": "must not hold control characters",
+}
+"""Patterns in words: people and models read these messages."""
+
+
+def parse_args(model: type[A], raw: dict[str, Any]) -> A:
+    """Build an operation's arguments from decoded JSON, query and headers.
+
+    Raises:
+        InvalidRequest: with the fields and what is wrong with each, never with the values.
+    """
+    if (found := unstorable(raw)) is not None:
+        msg = f"The request holds {found}, which cannot be stored; remove it and send the request again."
+        raise InvalidRequest(msg)
+    if len(raw) > len(model.model_fields) + _MAX_PROBLEMS:
+        msg = f"The request has {len(raw)} fields; send only those that are described."
+        raise InvalidRequest(msg)
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        items = error.errors(include_url=False, include_input=False, include_context=False)[:_MAX_PROBLEMS]
+        problems = [{"field": _field(item["loc"]), "message": _message(item)} for item in items]
+        first = problems[0]
+        more = f" (and {len(problems) - 1} more, see details)" if len(problems) > 1 else ""
+        raise InvalidRequest(f"{first['field']}: {first['message']}{more}", details=problems) from error
+
+
+def _field(location: tuple[int | str, ...]) -> str:
+    return ".".join(str(part) for part in location)[:_MAX_FIELD_LENGTH] or "body"
+
+
+def _message(item: Mapping[str, Any]) -> str:
+    message: str = item["msg"]
+    known = _MESSAGES.get(item["type"]) or _PATTERNS.get(message)
+    return known or message.removeprefix("Value error, ")
