@@ -48,6 +48,11 @@ def leases_of(history: Operations) -> list[Lease]:
     return sorted(found.values(), key=lambda lease: lease.fence)
 
 
+def _told(operation: Operation) -> float:
+    """Give when success was first told: a request that was refused may succeed when it comes again."""
+    return min((call.returned for call in operation.answers if call.ok), default=math.inf)
+
+
 def _renew(lease: Lease, operation: Operation) -> None:
     call = operation.acknowledged
     if call is None:
@@ -82,7 +87,7 @@ def _fences(history: Operations) -> Iterator[str]:
         if after.granted + _CUT < before.granted:
             yield f"L1 fence {after.fence} was granted before {before.fence}"
         latest = max(latest, before.grant.first.invoked)
-        if after.grant.returned < latest:
+        if _told(after.grant) < latest:
             yield f"L1 fence {after.fence} was answered before the request for {before.fence} began"
 
 
@@ -93,7 +98,7 @@ def _holders(history: Operations) -> Iterator[str]:
             if at > after.granted + _CUT:
                 yield f"L7 {operation.first.op} renewed fence {before.fence} after {after.fence} had been granted"
         ends = max([before.ends, *(until for _, until, _ in before.renewals)])
-        released = any(release.first.invoked < after.grant.returned for release in before.releases)
+        released = any(release.first.invoked < _told(after.grant) for release in before.releases)
         if after.granted + _CUT < ends and not released:
             yield f"L2 fence {after.fence} was granted {ends - after.granted} ms before {before.fence} was over"
 
@@ -128,17 +133,29 @@ def _writes(history: Operations) -> Iterator[str]:
 
 
 def _needed(history: Operations) -> Iterator[str]:
-    """L6: a managed document is not written without a lease."""
+    """L6: a managed document is not written without a lease, and the refusal says so."""
     for operation in history.found:
         call = operation.first
-        if call.managed and call.writes and call.fence is None and operation.written is not None:
-            yield f"L6 {call.op} wrote without a lease"
+        if call.managed and call.writes and call.fence is None:
+            yield from (
+                f"L6 {call.op} shows no lease and was answered {answer.status} {answer.reason}"
+                for answer in operation.answers
+                if answer.reason != "LEASE_REQUIRED"
+            )
 
 
 def _released(history: Operations) -> Iterator[str]:
-    """L8: who was told that his lease is released neither writes nor renews under it; releasing again is no error."""
-    for lease in leases_of(history):
-        done = min((release.returned for release in lease.releases if release.acknowledged), default=math.inf)
+    """L8: who was told that his lease is released neither writes nor renews under it; releasing again is no error.
+
+    A lease that another has followed is released by nobody.
+    """
+    leases = leases_of(history)
+    for lease, following in pairwise(leases):
+        for release in lease.releases:
+            if release.acknowledged and release.first.invoked > _told(following.grant):
+                yield f"L8 {release.first.op} released fence {lease.fence} after {following.fence} had been granted"
+    for lease in leases:
+        done = min(map(_told, lease.releases), default=math.inf)
         yield from _after(history.found, lease.fence, done)
 
 

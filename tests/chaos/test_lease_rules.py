@@ -78,6 +78,13 @@ GOOD = {
         write("w", 6, 7, 1, 2),
         final(("w", 16_000)),
     ],
+    "a request that was refused succeeds when it comes again after a release": [
+        FIRST,
+        refused("b", "acquire", 2, 3, None, "LEASE_HELD"),
+        lease("r", "release", 4, 5, 1, 10_000),
+        lease("b", "acquire", 5, 6, 2, 13_000),
+        final(),
+    ],
     "a held lease may be free when the same request comes again": [
         FIRST,
         refused("b", "acquire", 3, 4, None, "LEASE_HELD"),
@@ -118,6 +125,12 @@ BAD = {
     ],
     "L7 n revived": [FIRST, lease("n", "renew", 9, 10, 1, 16_000), final()],
     "L8 w used": [FIRST, lease("r", "release", 3, 4, 1, 10_000), write("w", 5, 6, 1, 2), final(("w", 13_000))],
+    "L8 r released": [
+        FIRST,
+        lease("b", "acquire", 8, 9, 2, 15_000),
+        lease("r", "release", 10, 11, 1, 10_000),
+        final(),
+    ],
     "C1": [FIRST, refused("w", "patch", 2, 3, 1, "LEASE_NOT_ENABLED"), final()],
 }
 

@@ -170,7 +170,11 @@ async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
     args: dict[str, Any] = {}
     made_here = {name for made, name in MADE if made == operation.name}
     wanted = {*schema.get("required", ()), *(made_here & schema.get("properties", {}).keys())}
-    for name in sorted(wanted, key=list(schema.get("properties", {})).index):
+    order = [
+        *(name for name in schema.get("properties", {}) if name != "leaseId"),
+        "leaseId",
+    ]  # a lease is of a document
+    for name in sorted(wanted, key=order.index):
         if (operation.name, name) in MADE:
             args[name] = await MADE[operation.name, name](make, user, args)
         elif name in id_fields(face):
