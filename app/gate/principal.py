@@ -39,8 +39,5 @@ class Principal:
     agent: str | None = None
     plan_unavailable: bool = False
     credential_id: UUID | None = None
-
-    @property
-    def is_unrestricted(self) -> bool:
-        """Whether the credential allows all that the member's role does."""
-        return self.scopes >= self.role.scopes
+    is_unrestricted: bool = False
+    """Whether the credential was given every scope there is, whatever of it the role allows here."""

@@ -111,6 +111,7 @@ REQUIREMENTS |= {
     "KEY-ROLE": "a key has no scope that its owner's role lacks",
     "WS-LAST-OWNER": "a workspace keeps an owner, also when two demote each other at once",
     "WS-INVITE": "an invite works once, for one address, for a limited time",
+    "WS-TOKEN": "a token manages the workspace of its consent alone, and only with every scope there is",
     "SIGN-EQUAL": "known and unknown accounts answer alike in body and time",
     "SIGN-CSRF": "a form that our own page did not send is 403",
     "SIGN-ROTATE": "signing in gives a new session and ends the one the browser had",

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from app.gate.principal import Principal
 
 APPS = "/dashboard/apps"
+REST = "/v1"
+"""The one surface where members and invites can be managed."""
 _MAX_QUERY = 16 * 1024
 _MAX_FIELDS = 50
 _ASK = frozenset({"consent", "select_account"})
@@ -151,6 +153,7 @@ async def _choices(request: Request, person: Principal, resource: str, scopes: S
         "person": person.user_name,
         "resource": resource,
         "scopes": [(scope, MEANINGS[Scope(scope)]) for scope in scopes],
+        "manages": resource.endswith(REST) and set(scopes) == set(Scope),
         "workspaces": [(str(row["id"]), f"{row['name']} ({row['role']})") for row in rows],
     }
 

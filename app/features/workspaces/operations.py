@@ -56,8 +56,8 @@ _ALL = Pagination(cursor=None, has_more=False)
 
 @query("workspaces.list", scope=None, rate=Rate.READONLY, plan_exempt=True, credentials=PERSON)
 async def list_workspaces(ctx: Context, args: ListWorkspaces) -> Page[Workspace]:  # noqa: ARG001  it has none
-    """List the workspaces that the caller is a member of, the personal one first."""
-    rows = await queries.list_workspaces(ctx.database, ctx.principal.user_id)
+    """List the workspaces that the caller is a member of, the personal one first; a token sees its own alone."""
+    rows = await queries.list_workspaces(ctx.database, ctx.principal.user_id, _only(ctx))
     items = [
         Workspace.model_validate({**dict(row), "current": row["id"] == ctx.workspace_id}, by_name=True) for row in rows
     ]
@@ -86,6 +86,7 @@ async def create_workspace(ctx: Context, args: CreateWorkspace) -> One[Workspace
 )
 async def rename_workspace(ctx: Context, args: RenameWorkspace) -> One[Workspace]:
     """Rename a workspace."""
+    _reach(ctx, args.workspace_id)
     row = await queries.rename_workspace(ctx.tx, args.workspace_id, args.name, ctx.principal.user_id)
     if row is None:
         await _refuse(ctx, args.workspace_id)
@@ -118,6 +119,7 @@ async def switch_workspace(ctx: Context, args: SwitchWorkspace) -> One[Switched]
 )
 async def list_members(ctx: Context, args: ListMembers) -> Page[Member]:
     """List the members of a workspace, in the order in which they joined."""
+    _reach(ctx, args.workspace_id)
     async with ctx.snapshot() as tx:
         rows = await queries.list_members(tx, args.workspace_id, ctx.principal.user_id)
     if not rows:
@@ -135,6 +137,7 @@ async def list_members(ctx: Context, args: ListMembers) -> Page[Member]:
 )
 async def change_member(ctx: Context, args: ChangeMember) -> None:
     """Give a member another role; the last owner stays one."""
+    _reach(ctx, args.workspace_id)
     changed = await queries.change_member(ctx.tx, args.workspace_id, args.user_id, ctx.principal.user_id, args.role)
     if not changed:
         await _refuse(ctx, args.workspace_id, args.user_id)
@@ -153,6 +156,7 @@ async def change_member(ctx: Context, args: ChangeMember) -> None:
 )
 async def remove_member(ctx: Context, args: RemoveMember) -> None:
     """Remove a member, or leave; the member's keys and connected programs of the workspace end with it."""
+    _reach(ctx, args.workspace_id)
     personal_id = await queries.personal_workspace(ctx.database, args.user_id)
     removed = await queries.remove_member(ctx.tx, args.workspace_id, args.user_id, ctx.principal.user_id, personal_id)
     if not removed:
@@ -172,6 +176,7 @@ async def remove_member(ctx: Context, args: RemoveMember) -> None:
 )
 async def list_invites(ctx: Context, args: ListInvites) -> Page[Invite]:
     """List the open invites of a workspace, without their links."""
+    _reach(ctx, args.workspace_id)
     async with ctx.snapshot() as tx:
         await _check_owner(tx, args.workspace_id, ctx.principal.user_id)
         rows = await queries.list_invites(tx, args.workspace_id)
@@ -188,6 +193,7 @@ async def list_invites(ctx: Context, args: ListInvites) -> Page[Invite]:
 )
 async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
     """Invite somebody by address; the link is sent by mail and stands in this answer, nowhere else."""
+    _reach(ctx, args.workspace_id)
     token, site = Token.new(), ctx.get(Site)
     row = await queries.insert_invite(
         ctx.tx,
@@ -224,6 +230,7 @@ async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
 )
 async def cancel_invite(ctx: Context, args: CancelInvite) -> None:
     """Take an open invite back."""
+    _reach(ctx, args.workspace_id)
     if not await queries.cancel_invite(ctx.tx, args.workspace_id, args.invite_id, ctx.principal.user_id):
         await _refuse(ctx, args.workspace_id)
         raise InviteNotFound
@@ -242,6 +249,21 @@ async def accept_invite(ctx: Context, args: AcceptInvite) -> One[Accepted]:
     revocations = ctx.get(Revocations)
     ctx.committed.append(lambda: revocations.of_grant(principal.grant_id))
     return One(data=Accepted(workspace_id=row["workspace_id"], role=row["role"]))
+
+
+def _only(ctx: Context) -> UUID | None:
+    """Give the one workspace that a token was consented for; None for a person in a browser, who has them all."""
+    return ctx.workspace_id if ctx.principal.kind is CredentialKind.OAUTH else None
+
+
+def _reach(ctx: Context, workspace_id: UUID) -> None:
+    """Keep a token in its workspace.
+
+    Raises:
+        WorkspaceNotFound: the person may be a member, but consented to another workspace.
+    """
+    if _only(ctx) not in (None, workspace_id):
+        raise WorkspaceNotFound
 
 
 async def _check_owner(tx: Tx, workspace_id: UUID, actor_id: UUID) -> None:

@@ -19,7 +19,7 @@ INVITES_A_DAY = 100
 _LIST = """
 SELECT w.id, w.name, w.kind, m.role, w.created_at
   FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
- WHERE m.user_id = $1
+ WHERE m.user_id = $1 AND ($2::uuid IS NULL OR w.id = $2)
  ORDER BY w.kind = 'personal' DESC, lower(w.name), w.id LIMIT 500
 """
 
@@ -139,9 +139,9 @@ SELECT l.email, l.role, w.name AS workspace_name, u.name AS inviter,
 """
 
 
-async def list_workspaces(database: Database, user_id: UUID) -> Sequence[asyncpg.Record]:
-    """List the workspaces that a user is a member of, the personal one first."""
-    return await database.system_rows(_LIST, user_id)
+async def list_workspaces(database: Database, user_id: UUID, only: UUID | None) -> Sequence[asyncpg.Record]:
+    """List the workspaces that a user is a member of, or `only` one of them, the personal one first."""
+    return await database.system_rows(_LIST, user_id, only)
 
 
 async def insert_workspace(tx: Tx, workspace_id: UUID, name: str, user_id: UUID) -> asyncpg.Record:
