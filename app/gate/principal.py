@@ -39,5 +39,7 @@ class Principal:
     agent: str | None = None
     plan_unavailable: bool = False
     credential_id: UUID | None = None
+    collections: tuple[UUID, ...] | None = None
+    """The collections whose members are all that the caller can see and change; None: no such limit."""
     is_unrestricted: bool = False
     """Whether the credential was given every scope there is, whatever of it the role allows here."""
