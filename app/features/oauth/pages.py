@@ -104,7 +104,7 @@ async def _without_asking(
 async def _known_consent(
     oauth: OAuth, pairs: Sequence[tuple[str, str]], asked: Asked, person: Principal
 ) -> Answer | None:
-    """Continue an earlier consent to the same client, resource and scopes.
+    """Continue an earlier consent to the same client at the same place, for the same resource and scopes.
 
     A program on the person's machine can be imitated by any other there: its earlier consent proves nothing.
     """
@@ -131,7 +131,7 @@ async def _consent_page(request: Request, asked: Asked, person: Principal, query
     return render(
         request,
         "consent.html",
-        form_targets=[asked.redirect.form_target],
+        form_targets=[asked.redirect.origin],
         query=query,
         device_code="",
         action="/oauth/authorize",

@@ -140,10 +140,16 @@ class OAuth:
         )
 
     async def consent(self, asked: Asked, user_id: UUID) -> Consent | None:
-        """Find an earlier consent to the same client, resource and scopes."""
+        """Find an earlier consent to the same client, answered at the same origin, for the resource and scopes."""
+        origin = asked.redirect.origin
         return await self._on_connection(
             lambda connection: queries.find_consent(
-                connection, user_id, asked.client.client_id, asked.resource, asked.scopes
+                connection,
+                user_id,
+                asked.client.client_id,
+                resource=asked.resource,
+                answers_to=origin,
+                scopes=asked.scopes,
             )
         )
 
@@ -159,7 +165,7 @@ class OAuth:
             grant_id = new_id() if approval is not None else None
             if approval is not None and grant_id is not None:
                 name, resource = row.client_name, row.resource
-                if not queries.insert_grant(connection, grant_id, approval, row.client_id, name, resource):
+                if not queries.insert_grant(connection, grant_id, approval, row.client_id, name, resource=resource):
                     return False
             if queries.answer_device(connection, row.user_code, grant_id):
                 return True
