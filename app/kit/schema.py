@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -88,6 +89,19 @@ class Page(Model, Generic[T]):
     data: list[T]
     pagination: Pagination
     notice: Annotated[str | None, Field(default=None, exclude_if=absent)]
+
+
+def _in_utc(value: datetime) -> datetime:
+    """Refuse the few hours at both ends of the calendar that have no time in UTC."""
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        msg = "is beyond the calendar in UTC"
+        raise ValueError(msg) from error
+
+
+Instant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""A time with its zone, as a caller sends it; kept in UTC."""
 
 
 def _milliseconds(value: datetime) -> int:

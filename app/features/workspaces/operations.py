@@ -38,30 +38,44 @@ from app.gate.policy import Rate, Role
 from app.gate.ports import Revocations
 from app.gate.principal import CredentialKind
 from app.gate.site import Site
+from app.kit import cursor
 from app.kit.errors import RateLimited
 from app.kit.ids import new_id
+from app.kit.paging import clamped, paged
 from app.kit.sanitize import one_line
-from app.kit.schema import One, Page, Pagination
+from app.kit.schema import One, Page
 from app.kit.secrets import Token
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
+
+    import asyncpg
 
     from app.store.tx import Tx
 
 BROWSER = frozenset({CredentialKind.SESSION})
 PERSON = frozenset({CredentialKind.SESSION, CredentialKind.OAUTH})
-_ALL = Pagination(cursor=None, has_more=False)
 
 
 @query("workspaces.list", scope=None, rate=Rate.READONLY, plan_exempt=True, credentials=PERSON)
-async def list_workspaces(ctx: Context, args: ListWorkspaces) -> Page[Workspace]:  # noqa: ARG001  it has none
-    """List the workspaces that the caller is a member of, the personal one first; a token sees its own alone."""
-    rows = await queries.list_workspaces(ctx.database, ctx.principal.user_id, _only(ctx))
-    items = [
-        Workspace.model_validate({**dict(row), "current": row["id"] == ctx.workspace_id}, by_name=True) for row in rows
-    ]
-    return Page(data=items, pagination=_ALL)
+async def list_workspaces(ctx: Context, args: ListWorkspaces) -> Page[Workspace]:
+    """List the workspaces that the caller is a member of, in the order of joining; a token sees its own alone."""
+    limit, notice = clamped(args.limit)
+    rows = await queries.list_workspaces(ctx.database, ctx.principal.user_id, _only(ctx), _after(args), limit + 1)
+
+    def shown(row: asyncpg.Record) -> Workspace:
+        current = row["id"] == ctx.workspace_id
+        return Workspace(
+            id=row["id"],
+            name=row["name"],
+            kind=row["kind"],
+            role=row["role"],
+            current=current,
+            created_at=row["made_at"],
+        )
+
+    return paged(rows, limit, notice, shown)
 
 
 @command("workspaces.create", scope=None, rate=Rate.API, plan_exempt=True, credentials=PERSON)
@@ -120,11 +134,12 @@ async def switch_workspace(ctx: Context, args: SwitchWorkspace) -> One[Switched]
 async def list_members(ctx: Context, args: ListMembers) -> Page[Member]:
     """List the members of a workspace, in the order in which they joined."""
     _reach(ctx, args.workspace_id)
+    limit, notice = clamped(args.limit)
     async with ctx.snapshot() as tx:
-        rows = await queries.list_members(tx, args.workspace_id, ctx.principal.user_id)
-    if not rows:
-        raise WorkspaceNotFound
-    return Page(data=[Member.model_validate(dict(row), by_name=True) for row in rows], pagination=_ALL)
+        if await queries.role_of(tx, args.workspace_id, ctx.principal.user_id) is None:
+            raise WorkspaceNotFound
+        rows = await queries.list_members(tx, args.workspace_id, ctx.principal.user_id, _after(args), limit + 1)
+    return paged(rows, limit, notice, _member)
 
 
 @command(
@@ -177,10 +192,11 @@ async def remove_member(ctx: Context, args: RemoveMember) -> None:
 async def list_invites(ctx: Context, args: ListInvites) -> Page[Invite]:
     """List the open invites of a workspace, without their links."""
     _reach(ctx, args.workspace_id)
+    limit, notice = clamped(args.limit)
     async with ctx.snapshot() as tx:
         await _check_owner(tx, args.workspace_id, ctx.principal.user_id)
-        rows = await queries.list_invites(tx, args.workspace_id)
-    return Page(data=[Invite.model_validate(dict(row), by_name=True) for row in rows], pagination=_ALL)
+        rows = await queries.list_invites(tx, args.workspace_id, _after(args), limit + 1)
+    return paged(rows, limit, notice, lambda row: Invite.model_validate(dict(row), by_name=True))
 
 
 @command(
@@ -249,6 +265,16 @@ async def accept_invite(ctx: Context, args: AcceptInvite) -> One[Accepted]:
     revocations = ctx.get(Revocations)
     ctx.committed.append(lambda: revocations.of_grant(principal.grant_id))
     return One(data=Accepted(workspace_id=row["workspace_id"], role=row["role"]))
+
+
+def _after(args: ListWorkspaces | ListMembers | ListInvites) -> tuple[datetime, UUID] | None:
+    return cursor.decode(args.cursor) if args.cursor else None
+
+
+def _member(row: asyncpg.Record) -> Member:
+    return Member(
+        user_id=row["id"], name=row["name"], email=row["email"], role=row["role"], joined_at=row["created_at"]
+    )
 
 
 def _only(ctx: Context) -> UUID | None:

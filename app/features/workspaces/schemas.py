@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 
 from app.gate.policy import Role
 from app.kit.ids import Id
+from app.kit.paging import After, PageSize
 from app.kit.schema import Model
 
 WorkspaceId = Annotated[Id, Field(description="The workspace's id.")]
@@ -25,7 +26,10 @@ DEFAULT_DAYS = 7
 
 
 class ListWorkspaces(Model):
-    """No arguments: the caller's own."""
+    """How many of the caller's own, and after which."""
+
+    limit: PageSize
+    cursor: After
 
 
 class Workspace(Model):
@@ -68,6 +72,8 @@ class ListMembers(Model):
     """Whose members."""
 
     workspace_id: WorkspaceId
+    limit: PageSize
+    cursor: After
 
 
 class Member(Model):
@@ -99,6 +105,8 @@ class ListInvites(Model):
     """Whose invites."""
 
     workspace_id: WorkspaceId
+    limit: PageSize
+    cursor: After
 
 
 class CreateInvite(Model):

@@ -7,6 +7,7 @@ import secrets
 
 from app.features.signin import service as signin
 from tests.contract.requirements import proves
+from tests.support.pages import pages_of
 from tests.support.service import BASE_URL, serving
 from tests.support.visitor import PASSWORD, Visitor, hidden, with_password
 
@@ -231,3 +232,26 @@ async def test_the_pages_do_what_the_operations_do(service, make, alice):
     leaving = await browser.fill("/dashboard/members", mine, action="remove")
     assert leaving.status_code == 400
     assert "without an owner" in leaving.text
+
+
+@proves("WS-PAGES")
+async def test_workspaces_members_and_invites_come_page_by_page_and_the_pages_show_all(service, make, alice, sql):
+    browser = await with_password(service, alice)
+    client = await make.browser(alice)
+    made = [str(alice.workspace_id), *[await shared(client, f"Number {number}") for number in range(4)]]
+    assert [item["id"] for item in await pages_of(client, "/v1/workspaces", 2)] == made
+    here = made[-1]
+    people = [alice.id, *[(await joined(client, here, make, sql, "member")).id for _ in range(4)]]
+    members = await pages_of(client, f"/v1/workspaces/{here}/members", 2)
+    assert [item["userId"] for item in members] == [str(user_id) for user_id in people]
+    for number in range(5):
+        await invited(client, here, f"guest{number}@example.test")
+    invites = await pages_of(client, f"/v1/workspaces/{here}/invites", 2)
+    assert [item["email"] for item in invites] == [f"guest{number}@example.test" for number in reversed(range(5))]
+    past = "WyIyMDk5LTAxLTAxVDAwOjAwOjAwWiIsICJmZmZmZmZmZi1mZmZmLTdmZmYtYmZmZi1mZmZmZmZmZmZmZmYiXQ=="
+    empty = await client.get(f"/v1/workspaces/{here}/members", params={"cursor": past})
+    assert (empty.status_code, empty.json()["data"]) == (200, [])
+    await sql.execute("UPDATE browser_sessions SET workspace_id = $1 WHERE user_id = $2", here, alice.id)
+    everybody = [item["email"] for item in members + invites]
+    shown = (await browser.get("/dashboard/members")).text
+    assert all(email in shown for email in everybody)

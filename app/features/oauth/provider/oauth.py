@@ -224,8 +224,7 @@ def _sound(server: Server, request: Request) -> tuple[Client, Redirect]:
     if any(len(names.get(name, [])) > 1 for name in ("client_id", "redirect_uri")):
         raise InvalidRequest("The app sent its address twice. Close this page and start again from the app.")
     client_id = request.payload.client_id
-    usable = client_id is not None and client_id.isascii() and client_id.isprintable()
-    client = server.query_client(client_id) if usable else None
+    client = server.query_client(client_id) if client_id is not None else None
     if client is None:
         raise InvalidRequest(
             "The app that sent you here is not known to this service, or its description could not be read. "
