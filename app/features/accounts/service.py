@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.features.accounts import queries
+from app.features.accounts.schemas import ADDRESS
 from app.gate.policy import Role, Scope, implied
 from app.gate.principal import Principal
 from app.kit.errors import InvalidRequest
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
-_ADDRESS = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,255}")
+_ADDRESS = re.compile(ADDRESS)
 
 
 def is_address(email: str) -> bool:

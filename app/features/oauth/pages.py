@@ -30,6 +30,7 @@ from app.gate.policy import MEANINGS, Role, Scope
 from app.gate.ports import Revocations
 from app.kit.errors import InvalidRequest, NotFound
 from app.kit.ids import parse_id
+from app.kit.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +155,7 @@ async def _choices(request: Request, person: Principal, resource: str, scopes: S
         "resource": resource,
         "scopes": [(scope, MEANINGS[Scope(scope)]) for scope in scopes],
         "manages": resource.endswith(REST) and set(scopes) == set(Scope),
-        "workspaces": [(str(row["id"]), f"{row['name']} ({row['role']})") for row in rows],
+        "workspaces": [(str(row["id"]), f"{one_line(row['name'])} ({row['role']})") for row in rows],
     }
 
 

@@ -208,7 +208,11 @@ async def list_invites(ctx: Context, args: ListInvites) -> Page[Invite]:
     raises=(WorkspaceNotFound, OwnerRequired),
 )
 async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
-    """Invite somebody by address; the link is sent by mail and stands in this answer, nowhere else."""
+    """Invite somebody by address.
+
+    The link is sent by mail. It stands in this answer too, unless it could make an account: where people make their own
+    and mails are sent, only who reads the mail may have it.
+    """
     _reach(ctx, args.workspace_id)
     token, site = Token.new(), ctx.get(Site)
     row = await queries.insert_invite(
@@ -233,7 +237,8 @@ async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
         f"{one_line(ctx.principal.user_name)} invites you to a workspace. Accept within {args.days} days:\n\n{link}\n",
     )
     await _audit(ctx, "invite.created", args.workspace_id, args.email)
-    return One(data=CreatedInvite.model_validate({**dict(row), "link": link}, by_name=True))
+    told = None if site.mailed_links else link
+    return One(data=CreatedInvite.model_validate({**dict(row), "link": told}, by_name=True))
 
 
 @command(
