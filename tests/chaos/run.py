@@ -128,7 +128,9 @@ async def play(stack: Stack, workers: Sequence[ServerProcess], users: Sequence[S
     everything = [*documents, *managed]
     nemesis = Nemesis(stack, workers, everything, Random(plan.seed + 1)) if plan.faults else None
     tasks = [asyncio.create_task(Client(world).run()) for _ in range(CLIENTS)]
-    tasks += [asyncio.create_task(LeaseClient(world, managed).run()) for _ in range(HOLDERS)]
+    # One document has one holder alone, so that leases run out without being taken over; the others fight for the rest.
+    shares = [managed[:1], *([managed[1:]] * (HOLDERS - 1))]
+    tasks += [asyncio.create_task(LeaseClient(world, share).run()) for share in shares]
     if nemesis is not None:
         tasks.append(asyncio.create_task(nemesis.run(world.deadline)))
     while not all(task.done() for task in tasks):
