@@ -27,6 +27,7 @@ from app.features.issuer.credentials import IssuerTokens, Trust
 from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
+from app.features.navigation.remote import Sessions
 from app.features.oauth import service as oauth
 from app.features.oauth.credentials import AccessTokens
 from app.features.oauth.provider.documents import Documents
@@ -122,6 +123,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
+        sessions = Sessions(client)
+        stack.push_async_callback(sessions.aclose)
         passwords = Passwords()
         stack.callback(passwords.close)
         tokens, issuing = await _tokens(settings, database, principals, stack)
@@ -144,6 +147,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Site: Site(settings.url, settings.product_name),
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
+                Sessions: sessions,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
             }
             | issuing,

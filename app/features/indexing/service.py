@@ -194,6 +194,7 @@ async def _write_chunks(tx: Tx, item: Claimed, chunks: list[Chunk]) -> None:
     document, tally = chunks[0], queries.Tally()
     gone = existing - {entry.id for entry in chunks}
     if gone:
+        await queries.retire_chunks(tx, item.id, list(gone))
         await queries.delete_chunks(tx, list(gone), tally)
     if document.id in existing:  # its terms follow the whole title, its id only the indexed part of it
         await queries.delete_postings(tx, [document.id], tally)
