@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.store.base import tenant_policies
+from app.store.base import member_policy, tenant_policies
 from migrations import functions
 
 revision = "passages"
-down_revision = "0004"
+down_revision = "0005"
 
 TABLES = f"""
 CREATE INDEX chunks_workspace_id_parent_id_level_ordinal_idx ON chunks (workspace_id, parent_id, level, ordinal);
@@ -26,7 +26,7 @@ CREATE TABLE retired_chunks (
 );
 CREATE INDEX retired_chunks_workspace_id_document_id_retired_at_idx
   ON retired_chunks (workspace_id, document_id, retired_at);
-{tenant_policies("retired_chunks")}
+{tenant_policies("retired_chunks")}{member_policy("retired_chunks", "document", "document_id")}
 GRANT SELECT ON retired_chunks TO app_write, app_read, app_system;
 GRANT INSERT, UPDATE, DELETE ON retired_chunks TO app_write, app_system;
 """

@@ -47,7 +47,7 @@ class Mute:
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         return [self._vector] * len(texts)
 
-    async def embed_query(self, text: str) -> Vector:
+    async def embed_query(self, text: str) -> Vector:  # noqa: ARG002  as the model has it
         return self._vector
 
     async def close(self) -> None: ...

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from app.features.documents.errors import CollectionNotFound, DocumentNotFound
+from app.features.collections.errors import CollectionNotFound
+from app.features.documents.errors import DocumentNotFound
 from app.features.navigation import queries
 from app.features.navigation.errors import ChunkNotFound
 from app.features.navigation.remote import MAX_SEEN, SESSION_SECONDS, Sessions

@@ -18,20 +18,25 @@ if TYPE_CHECKING:
 
 CANDIDATES = 100
 
-# $2: a document or NULL.
-_SCOPED = "d.deleted_at IS NULL AND ($2::uuid IS NULL OR d.id = $2)"
+# $2: a document or NULL; $3: a collection or NULL.
+_SCOPED = """
+d.deleted_at IS NULL AND ($2::uuid IS NULL OR d.id = $2)
+AND ($3::uuid IS NULL OR EXISTS (
+     SELECT FROM collection_items i
+      WHERE i.workspace_id = $1 AND i.collection_id = $3 AND i.item_type = 'document' AND i.item_id = d.id))
+"""
 
 # BM25 (k1 0.9, b 0.4) of passages, each with 0.4 of its better neighbour: an answer often begins in one and ends in
 # the next. idf, number and length of passages are the whole workspace's.
 _LEXICAL = f"""
 WITH query AS (
-  SELECT lexeme AS term, cardinality(positions) AS weight FROM unnest(to_tsvector($4::text::regconfig, $5))
+  SELECT lexeme AS term, cardinality(positions) AS weight FROM unnest(to_tsvector($5::text::regconfig, $6))
 ), statistics AS (
   SELECT chunks::float8 AS n, length::float8 / greatest(chunks, 1) AS average
-    FROM index_statistics WHERE workspace_id = $1 AND language = $4 AND level = 'paragraph'
+    FROM index_statistics WHERE workspace_id = $1 AND language = $5 AND level = 'paragraph'
 ), counted AS MATERIALIZED (
   SELECT term, weight, (SELECT count(*) FROM postings p
-                         WHERE p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = $4
+                         WHERE p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = $5
                            AND p.term = query.term) AS df
     FROM query
 ), terms AS MATERIALIZED (
@@ -40,7 +45,7 @@ WITH query AS (
   SELECT c.id, c.document_id, c.ordinal,
          sum(value * tf / (tf + 0.9 * (0.6 + 0.4 * p.length / greatest(average, 1)))) AS score
     FROM terms
-    JOIN postings p ON p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = $4 AND p.term = terms.term
+    JOIN postings p ON p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = $5 AND p.term = terms.term
     JOIN chunks c ON c.workspace_id = $1 AND c.id = p.chunk_id
     JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
    WHERE {_SCOPED}
@@ -52,21 +57,21 @@ WITH query AS (
     FROM own WINDOW places AS (PARTITION BY document_id ORDER BY ordinal)
 )
 SELECT id, score, (SELECT 1.4 * sum(value) FROM terms) AS bound
-  FROM near WHERE id <> ALL($3::uuid[])
+  FROM near WHERE id <> ALL($4::uuid[])
  ORDER BY score DESC, id
- LIMIT $6
+ LIMIT $7
 """
 
 # `+ 0` keeps the planner from an approximate index, which would filter after it has chosen.
 _DENSE = f"""
-SELECT c.id, 1 - (v.embedding::halfvec({{dim}}) <=> $4::halfvec({{dim}})) + 0 AS score
+SELECT c.id, 1 - (v.embedding::halfvec({{dim}}) <=> $5::halfvec({{dim}})) + 0 AS score
   FROM chunks c
   JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
-  JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = 0 AND v.model = $5
+  JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = 0 AND v.model = $6
                 AND v.dim = {{dim}}
- WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND c.id <> ALL($3::uuid[]) AND {_SCOPED}
+ WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND c.id <> ALL($4::uuid[]) AND {_SCOPED}
  ORDER BY score DESC, c.id
- LIMIT $6
+ LIMIT $7
 """
 
 _PENDING = f"""
@@ -148,11 +153,15 @@ SELECT c.id, c.content, c.section_path = $5 AS same_section
 """
 
 
+def _scope(within: Within) -> tuple[UUID | None, UUID | None]:
+    return within.document_id, within.collection_id
+
+
 async def rank_lexically(
     tx: Tx, within: Within, seen: Sequence[UUID], language: str, text: str
 ) -> list[asyncpg.Record]:
     """Rank passages by words; `bound` is the score that none can exceed."""
-    return await tx.fetch(_LEXICAL, tx.workspace_id, within.document_id, seen, language, text, CANDIDATES)
+    return await tx.fetch(_LEXICAL, tx.workspace_id, *_scope(within), seen, language, text, CANDIDATES)
 
 
 async def rank_by_vector(
@@ -160,12 +169,12 @@ async def rank_by_vector(
 ) -> list[asyncpg.Record]:
     """Rank passages by cosine; the statement holds the dimension as a literal."""
     sql = _DENSE.format(dim=len(vector))
-    return await tx.fetch(sql, tx.workspace_id, within.document_id, seen, HalfVector(vector), model, CANDIDATES)
+    return await tx.fetch(sql, tx.workspace_id, *_scope(within), seen, HalfVector(vector), model, CANDIDATES)
 
 
 async def count_pending(tx: Tx, within: Within) -> int:
     """Count documents in scope whose current text is not indexed."""
-    count: int = await tx.fetchval(_PENDING, tx.workspace_id, within.document_id)
+    count: int = await tx.fetchval(_PENDING, tx.workspace_id, *_scope(within))
     return count
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.features.documents.errors import CollectionNotFound, DocumentNotFound
+from app.features.collections import service as collections
+from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import document_exists
 from app.features.indexing.service import LANGUAGE, Embedder
 from app.features.navigation import queries
@@ -81,7 +82,7 @@ async def _require(tx: Tx, within: Within) -> None:
     if within.document_id is not None and not await document_exists(tx, within.document_id):
         raise DocumentNotFound
     if within.collection_id is not None:
-        raise CollectionNotFound
+        await collections.require(tx, within.collection_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -322,3 +322,22 @@ async def test_an_edited_passage_answers_for_its_old_id_and_says_so(alice, bob, 
     assert (await alice.client.get(f"/v1/pd/read/{hit['chunkId']}")).status_code == 404
     await alice.client.delete(url)
     assert (await alice.client.get(f"/v1/pd/read/{whole['chunkId']}")).status_code == 404
+
+
+@proves("PD-31-SCOPE")
+async def test_a_collection_is_searched_alone_and_bounds_a_restricted_key(alice, bob, shelf, make):
+    for number in range(3):
+        await shelf("\n\n".join(f"# {n}\n\nThe lighthouse keeper trims the lamp." for n in range(60)), f"Loud {number}")
+    quiet = await shelf("Somebody had once been a keeper, long ago and elsewhere.", "Quiet")
+    loud = (await deep(alice, "lighthouse keeper lamp", limit=1))["results"][0]["chunkId"]
+    made = await make.collection(alice.client, name="Few", items=[quiet["id"]])
+    only = await deep(alice, "lighthouse keeper lamp", collectionId=made["id"])
+    assert {hit["documentId"] for hit in only["results"]} == {quiet["id"]}
+    narrow = await make.restricted(alice, made["id"])
+    assert await deep(narrow, "lighthouse keeper lamp") | {"meta": 0} == only | {"meta": 0}
+    assert (await narrow.client.get(f"/v1/pd/read/{loud}")).status_code == 404
+    walked = await narrow.client.post("/v1/pd/expand", json={"chunkId": loud, "direction": "up"})
+    assert walked.status_code == 404
+    assert (await read(narrow, only["results"][0]["chunkId"]))["hierarchy"]["documentId"] == quiet["id"]
+    foreign = await bob.client.post("/v1/pd/search", json={"query": "keeper", "collectionId": made["id"]})
+    assert foreign.status_code == 404
