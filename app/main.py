@@ -34,6 +34,7 @@ from app.features.oauth.provider.documents import Documents
 from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Terms
 from app.features.oauth.targets import Targets
+from app.features.reason.remote import Model
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.passwords import Passwords
@@ -125,6 +126,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         stack.push_async_callback(limiter.aclose)
         sessions = Sessions(client)
         stack.push_async_callback(sessions.aclose)
+        model = Model.of(settings)
+        stack.push_async_callback(model.aclose)
         passwords = Passwords()
         stack.callback(passwords.close)
         tokens, issuing = await _tokens(settings, database, principals, stack)
@@ -148,6 +151,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 Sessions: sessions,
+                Model: model,
+                Limiter: limiter,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
             }
             | issuing,

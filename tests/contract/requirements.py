@@ -228,3 +228,19 @@ REQUIREMENTS |= {
     "PD-STALE": "an id whose text was edited answers with what took its place, and says so; else 404",
     "PD-TOOLS": "deep_search, deep_read and deep_expand answer the REST bodies; stored text is fenced",
 }
+
+REQUIREMENTS |= {
+    "RSN-34": "POST /v1/reason answers answer, citations, limitations (also as gaps), conflicts: [], meta",
+    "RSN-34-NOTHING": "nothing found is an empty answer with one gap, no error",
+    "RSN-34-SCOPE": "documentId and collectionId bound what is read; limit is 8 unless given, 50 at most",
+    "RSN-QUOTES": "without a model the answer quotes sentences exactly, grouped by document, and infers nothing",
+    "RSN-DIFFER": "statements of different documents that disagree stand beside each other, each cited",
+    "RSN-LIMITS": "limitations are real: what was not read, not indexed, not mentioned, not configured",
+    "RSN-CITE": "each citation pins document, revision, chunk, span and hash; its quote is the stored text",
+    "RSN-OPEN": "GET /v1/citations/{id} shows the text as cited and whether it changed or moved; 410 after a purge",
+    "RSN-MODEL": "with a chat endpoint the model answers, and what it cites beside the gathered passages is dropped",
+    "RSN-MODEL-AWAY": "a model that is away, slow, refuses, or cites nothing is replaced by quotes, and that is said",
+    "RSN-MODEL-BUDGET": "the size of a call, its tries, its time and the calls a day are bounded before it is made",
+    "RSN-DATA": "stored text goes to the model and to readers inside a fence that it cannot close",
+    "RSN-TOOL": "the tool answers the REST body; empty sections of its text are left out",
+}

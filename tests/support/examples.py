@@ -85,6 +85,12 @@ async def _chunk_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(found.json()["data"]["results"][0]["chunkId"])
 
 
+async def _citation_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    await _chunk_id(make, user, known)
+    found = await user.client.post("/v1/reason", json={"query": f"content of {user.email}"})
+    return str(found.json()["data"]["citations"][0]["id"])
+
+
 async def _collection_id(make: Make, user: User, known: dict[str, Any]) -> str:
     made = await make.collection(
         user.client, name=f"Kept of {user.email}", items=[await _document_id(make, user, known)]
@@ -116,6 +122,7 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "versionId": _version_id,
     "id": _prefixed_id,
     "chunkId": _chunk_id,
+    "citationId": _citation_id,
     "collectionId": _collection_id,
     "collectionIds": _collection_ids,
     "itemIds": _item_ids,

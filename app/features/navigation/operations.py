@@ -14,6 +14,7 @@ from app.features.navigation.errors import ChunkNotFound
 from app.features.navigation.remote import MAX_SEEN, SESSION_SECONDS, Sessions
 from app.features.navigation.schemas import (
     DEFAULT_COUNT,
+    DEFAULT_PARTS,
     MAX_COUNT,
     MAX_LIMIT,
     BeginSession,
@@ -132,7 +133,7 @@ async def expand_chunk(ctx: Context, args: ExpandChunk) -> One[NearChunks]:
     async with ctx.snapshot() as tx:
         found = await find_chunk(tx, args.chunk_id, 0, _CHARACTERS)
         if args.direction is Direction.DOWN:
-            wanted = min(args.count or MAX_COUNT, MAX_COUNT)
+            wanted = min(args.count or DEFAULT_PARTS, MAX_COUNT)
             rows = await queries.read_parts(tx, found.row["id"], _CHARACTERS, wanted + 1)
             more = len(rows) > wanted
             rows = rows[:wanted]

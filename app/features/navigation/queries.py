@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 
 CANDIDATES = 100
 
-# $2: a document or NULL; $3: a collection or NULL.
-_SCOPED = """
-d.deleted_at IS NULL AND ($2::uuid IS NULL OR d.id = $2)
-AND ($3::uuid IS NULL OR EXISTS (
+# $2: a document or NULL; $3: a collection or NULL. Each scope has a statement of its own: in one statement for all, a
+# plan that is kept would read the whole workspace to search one document.
+_IN_DOCUMENT = {False: "$2::uuid IS NULL", True: "d.id = $2::uuid"}
+_IN_COLLECTION = {
+    False: "$3::uuid IS NULL",
+    True: """EXISTS (
      SELECT FROM collection_items i
-      WHERE i.workspace_id = $1 AND i.collection_id = $3 AND i.item_type = 'document' AND i.item_id = d.id))
-"""
+      WHERE i.workspace_id = $1 AND i.collection_id = $3::uuid AND i.item_type = 'document' AND i.item_id = d.id)""",
+}
 
 # BM25 (k1 0.9, b 0.4) of passages, each with 0.4 of its better neighbour: an answer often begins in one and ends in
 # the next. idf, number and length of passages are the whole workspace's.
-_LEXICAL = f"""
+_LEXICAL = """
 WITH query AS (
   SELECT lexeme AS term, cardinality(positions) AS weight FROM unnest(to_tsvector($5::text::regconfig, $6))
 ), statistics AS (
@@ -48,7 +50,7 @@ WITH query AS (
     JOIN postings p ON p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = $5 AND p.term = terms.term
     JOIN chunks c ON c.workspace_id = $1 AND c.id = p.chunk_id
     JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
-   WHERE {_SCOPED}
+   WHERE {scoped}
    GROUP BY c.id, c.document_id, c.ordinal
 ), near AS (
   SELECT id, score + 0.4 * greatest(
@@ -63,19 +65,19 @@ SELECT id, score, (SELECT 1.4 * sum(value) FROM terms) AS bound
 """
 
 # `+ 0` keeps the planner from an approximate index, which would filter after it has chosen.
-_DENSE = f"""
-SELECT c.id, 1 - (v.embedding::halfvec({{dim}}) <=> $5::halfvec({{dim}})) + 0 AS score
+_DENSE = """
+SELECT c.id, 1 - (v.embedding::halfvec({dim}) <=> $5::halfvec({dim})) + 0 AS score
   FROM chunks c
   JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
   JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = 0 AND v.model = $6
-                AND v.dim = {{dim}}
- WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND c.id <> ALL($4::uuid[]) AND {_SCOPED}
+                AND v.dim = {dim}
+ WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND c.id <> ALL($4::uuid[]) AND {scoped}
  ORDER BY score DESC, c.id
  LIMIT $7
 """
 
-_PENDING = f"""
-SELECT count(*) FROM documents d WHERE d.workspace_id = $1 AND d.indexed_revision < d.revision AND {_SCOPED}
+_PENDING = """
+SELECT count(*) FROM documents d WHERE d.workspace_id = $1 AND d.indexed_revision < d.revision AND {scoped}
 """
 
 _SIBLING = """
@@ -153,6 +155,14 @@ SELECT c.id, c.content, c.section_path = $5 AS same_section
 """
 
 
+def _scoped(within: Within) -> str:
+    document, collection = (
+        _IN_DOCUMENT[within.document_id is not None],
+        _IN_COLLECTION[within.collection_id is not None],
+    )
+    return f"d.deleted_at IS NULL AND {document} AND {collection}"
+
+
 def _scope(within: Within) -> tuple[UUID | None, UUID | None]:
     return within.document_id, within.collection_id
 
@@ -161,20 +171,22 @@ async def rank_lexically(
     tx: Tx, within: Within, seen: Sequence[UUID], language: str, text: str
 ) -> list[asyncpg.Record]:
     """Rank passages by words; `bound` is the score that none can exceed."""
-    return await tx.fetch(_LEXICAL, tx.workspace_id, *_scope(within), seen, language, text, CANDIDATES)
+    return await tx.fetch(
+        _LEXICAL.format(scoped=_scoped(within)), tx.workspace_id, *_scope(within), seen, language, text, CANDIDATES
+    )
 
 
 async def rank_by_vector(
     tx: Tx, within: Within, seen: Sequence[UUID], vector: Vector, model: str
 ) -> list[asyncpg.Record]:
     """Rank passages by cosine; the statement holds the dimension as a literal."""
-    sql = _DENSE.format(dim=len(vector))
+    sql = _DENSE.format(dim=len(vector), scoped=_scoped(within))
     return await tx.fetch(sql, tx.workspace_id, *_scope(within), seen, HalfVector(vector), model, CANDIDATES)
 
 
 async def count_pending(tx: Tx, within: Within) -> int:
     """Count documents in scope whose current text is not indexed."""
-    count: int = await tx.fetchval(_PENDING, tx.workspace_id, *_scope(within))
+    count: int = await tx.fetchval(_PENDING.format(scoped=_scoped(within)), tx.workspace_id, *_scope(within))
     return count
 
 

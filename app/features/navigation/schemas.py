@@ -15,6 +15,7 @@ from app.kit.schema import EpochMs, Model, Positive, absent
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
 DEFAULT_COUNT = 2
+DEFAULT_PARTS = 20
 MAX_COUNT = 50
 
 ChunkId = Annotated[Id, Field(description="A `chunkId` that deep_search, find_items or deep_expand gave.")]
@@ -182,7 +183,7 @@ class ExpandChunk(Model):
     ]
     count: Annotated[
         Positive | None,
-        Field(default=None, description="Neighbours on each side, 2 unless given; parts, all that fit."),
+        Field(default=None, description="Neighbours on each side, 2 unless given; parts, 20."),
     ]
 
 
