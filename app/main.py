@@ -54,6 +54,7 @@ from app.store.fetcher import Fetcher
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from redis.asyncio import Redis
     from starlette.types import ASGIApp
 
     from app.gate.ports import CredentialResolver
@@ -124,10 +125,6 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
-        sessions = Sessions(client)
-        stack.push_async_callback(sessions.aclose)
-        model = Model.of(settings)
-        stack.push_async_callback(model.aclose)
         passwords = Passwords()
         stack.callback(passwords.close)
         tokens, issuing = await _tokens(settings, database, principals, stack)
@@ -150,12 +147,11 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Site: Site(settings.url, settings.product_name),
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
-                Sessions: sessions,
-                Model: model,
                 Limiter: limiter,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
             }
-            | issuing,
+            | issuing
+            | _reading(settings, client, stack),
             secret_key=settings.secret_key.get_secret_value(),
             secret_key_old=settings.secret_key_old.get_secret_value(),
             marks=marks,
@@ -164,6 +160,14 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         for endpoint in app.state.mcp:
             await stack.enter_async_context(endpoint.running())
         yield
+
+
+def _reading(settings: Settings, client: Redis | None, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
+    """Build what reading passages and answering from them need."""
+    sessions, model = Sessions(client), Model.of(settings)
+    stack.push_async_callback(sessions.aclose)
+    stack.push_async_callback(model.aclose)
+    return {Sessions: sessions, Model: model}
 
 
 def _marks(database: Database) -> Marks:

@@ -117,7 +117,7 @@ def _limitations(args: Reason, limit: int, gathered: Gathered, draft: Draft) -> 
     elif not draft.answer:
         found.append(f"None of the {count} nearest passages answers this.")
     if gathered.left:
-        found.append(f"Only the {count} nearest passages were read; others match too.")
+        found.append(f"Only the {count} nearest passages were read; others may say more.")
     if args.limit > limit:
         found.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} passages are read.")
     if count and (words := missing_terms(args.query, gathered.passages)[:_MISSING]):

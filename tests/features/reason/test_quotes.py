@@ -116,7 +116,7 @@ async def test_scope_and_limit_bound_what_is_read(alice, bob, shelf, make):
     assert (await reason(bob, "When does the harbour open?"))["citations"] == []
     limited = await reason(alice, "harbour", limit=1)
     assert limited["meta"]["chunksGathered"] == 1
-    assert "Only the 1 nearest passages were read; others match too." in limited["limitations"]
+    assert "Only the 1 nearest passages were read; others may say more." in limited["limitations"]
     capped = await reason(alice, "harbour", limit=99)
     assert any("over the cap" in text for text in capped["limitations"])
 
