@@ -320,8 +320,11 @@ async def test_an_edited_passage_answers_for_its_old_id_and_says_so(alice, bob, 
     await alice.client.patch(url, json={"content": "Nothing of it is left: recipes for soup and bread."})
     await index.run(alice.workspace_id)
     assert (await alice.client.get(f"/v1/pd/read/{hit['chunkId']}")).status_code == 404
+    assert await index.count("retired_chunks", alice.workspace_id) > 0
     await alice.client.delete(url)
     assert (await alice.client.get(f"/v1/pd/read/{whole['chunkId']}")).status_code == 404
+    await index.run(alice.workspace_id)
+    assert await index.count("retired_chunks", alice.workspace_id) == 0
 
 
 @proves("PD-31-SCOPE")
