@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import member_policy, tenant_policies
 from migrations import functions
 
-revision = "passages"
-down_revision = "0005"
+revision = "0007"
+down_revision = "0006"
 
 TABLES = f"""
 CREATE INDEX chunks_workspace_id_parent_id_level_ordinal_idx ON chunks (workspace_id, parent_id, level, ordinal);
