@@ -54,6 +54,11 @@ async def read_document(ctx: Context, document_id: UUID) -> Document:
     return Document.model_validate(dict(row), by_name=True)
 
 
+async def document_exists(tx: Tx, document_id: UUID) -> bool:
+    """Tell whether a document is there, not in the trash, and in the caller's reach."""
+    return await queries.document_exists(tx, document_id)
+
+
 async def read_as_of(tx: Tx, document_id: UUID, at: int | datetime | None) -> Document:
     """Read a document as it was at a revision or time; as it is for None.
 
