@@ -30,6 +30,9 @@ _SCRIPTS: Final[dict[str, re.Pattern[str]]] = {
     "tamil": re.compile("[\u0b80-\u0bff]"),
 }
 
+NOT_LATIN: Final = frozenset(_SCRIPTS)
+"""What `detect` answers for texts that are not in the Latin script."""
+
 _WORDS: Final = {
     language: frozenset(words.split())
     for language, words in {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydantic_core import from_json
-
+from app.features.documents.service import index_job
 from app.features.prompts import queries
 from app.features.prompts.errors import LabelNotFound, PromptNotFound, PromptVersionNotFound
 from app.features.prompts.schemas import (
@@ -28,7 +27,7 @@ from app.features.prompts.schemas import (
     RestorePromptVersion,
     SetLabel,
 )
-from app.features.prompts.service import State, Version, drift, variables_of
+from app.features.prompts.service import State, Version, fields, read_prompt
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
@@ -44,10 +43,8 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.kit.revision import Precondition
-    from app.store.tx import Tx
 
 _GUARDED = (PromptNotFound, RevisionMismatch, PreconditionConflict)
-_UNSHOWN = ("variables", "names", "parameters")
 
 
 @query("prompts.list", scope=Scope.PROMPTS_READ, rate=Rate.READONLY)
@@ -57,7 +54,7 @@ async def list_prompts(ctx: Context, args: ListPrompts) -> Page[PromptItem]:
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
         rows = await queries.list_prompts(tx, args, after, limit + 1)
-    items = [PromptItem.model_validate(_item(row)) for row in rows[:limit]]
+    items = [PromptItem.model_validate(fields(row)) for row in rows[:limit]]
     return Page(data=items, pagination=pagination(rows, limit), notice=notice)
 
 
@@ -70,14 +67,15 @@ async def create_prompt(ctx: Context, args: CreatePrompt) -> One[Prompt]:
     prompt_id = new_id()
     await queries.insert_prompt(ctx, prompt_id, State.of(args), Version(1, 1, args.content))
     ctx.emit("prompt.created", prompt_id, 1)
-    return One(data=Prompt.model_validate(await _read(ctx.tx, prompt_id)))
+    ctx.enqueue(index_job(ctx.workspace_id))
+    return One(data=Prompt.model_validate(await read_prompt(ctx.tx, prompt_id)))
 
 
 @query("prompts.get", scope=Scope.PROMPTS_READ, rate=Rate.READONLY, raises=(PromptNotFound, LabelNotFound))
 async def get_prompt(ctx: Context, args: GetPrompt) -> One[Prompt]:
     """Read a prompt with its text and variables; `label` chooses the version that the label points at."""
     async with ctx.snapshot() as tx:
-        return One(data=Prompt.model_validate(await _read(tx, args.prompt_id, args.label)))
+        return One(data=Prompt.model_validate(await read_prompt(tx, args.prompt_id, args.label)))
 
 
 @command("prompts.update", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=_GUARDED)
@@ -92,7 +90,7 @@ async def update_prompt(ctx: Context, args: PatchPrompt) -> One[ChangedPrompt]:
         msg = "isPublic: is read-only: a person publishes a prompt from the dashboard"
         raise InvalidRequest(msg, details=[{"field": "isPublic", "message": msg}])
     changed = await _write(ctx, row, State.stored(row).patched(args), args.change_log)
-    return One(data=ChangedPrompt.model_validate(await _read(ctx.tx, args.prompt_id) | {"noop": not changed}))
+    return One(data=ChangedPrompt.model_validate(await read_prompt(ctx.tx, args.prompt_id) | {"noop": not changed}))
 
 
 @command("prompts.delete", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=_GUARDED)
@@ -101,6 +99,7 @@ async def delete_prompt(ctx: Context, args: DeletePrompt) -> None:
     row = await _locked(ctx, args)
     await queries.delete_prompt(ctx, args.prompt_id, row["revision"])
     ctx.emit("prompt.deleted", args.prompt_id, row["revision"])
+    ctx.enqueue(index_job(ctx.workspace_id))
 
 
 @query("prompts.versions", scope=Scope.PROMPTS_READ, rate=Rate.READONLY, raises=(PromptNotFound,))
@@ -122,7 +121,7 @@ async def restore_prompt_version(ctx: Context, args: RestorePromptVersion) -> On
     """Make an earlier version's text current again, as a new version; nothing is deleted, all else stays."""
     row, source = await _locked_with_version(ctx, args)
     changed = await _write(ctx, row, replace(State.stored(row), content=source["content"]), args.change_log)
-    now = await _read(ctx.tx, args.prompt_id)
+    now = await read_prompt(ctx.tx, args.prompt_id)
     return One(
         data=PromptAck.model_validate(
             {name: now[name] for name in PromptAck.model_fields.keys() & now.keys()} | {"noop": not changed}
@@ -206,24 +205,5 @@ async def _write(ctx: Context, row: asyncpg.Record, state: State, change_log: st
         version = Version(row["current_version"] + 1, revision, state.content, change_log)
     await queries.update_prompt(ctx, row["id"], row["revision"], state, version)
     ctx.emit("prompt.changed", row["id"], revision)
+    ctx.enqueue(index_job(ctx.workspace_id))
     return True
-
-
-async def _read(tx: Tx, prompt_id: UUID, label: str | None = None) -> dict[str, Any]:
-    """Read a prompt as its fields are named.
-
-    Raises:
-        PromptNotFound, LabelNotFound.
-    """
-    row = await queries.get_prompt(tx, prompt_id, label)
-    if row is None:
-        if label is not None and await queries.prompt_exists(tx, prompt_id):
-            raise LabelNotFound
-        raise PromptNotFound
-    stored = {"parameters": from_json(row["parameters"]), "label": label}
-    return _item(row) | stored | {"warnings": drift(row["variables"], row["names"])}
-
-
-def _item(row: asyncpg.Record) -> dict[str, Any]:
-    fields = {name: value for name, value in row.items() if name not in _UNSHOWN}
-    return fields | {"variables": variables_of(row["variables"], row["names"])}

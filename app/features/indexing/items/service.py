@@ -43,7 +43,7 @@ async def _batch(database: Database, embedder: Embedder, workspace_id: UUID, kin
     return bool(pending)
 
 
-async def _write(  # noqa: PLR0913  what is written, and where
+async def _write(
     database: Database,
     embedder: Embedder,
     workspace_id: UUID,
