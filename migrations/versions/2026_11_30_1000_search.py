@@ -1,14 +1,14 @@
-"""Search over all kinds: prompts in the index, terms of each language, literal search behind the policies."""
+"""Search over all kinds: prompts and collections in the index, terms by language, literal search in a function."""
 
 from __future__ import annotations
 
 from app.store.base import tenant_policies
 from migrations import functions
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 
-KINDS = ["prompts"]
+KINDS = ["prompts", "collections"]
 
 TABLES = """
 CREATE TABLE index_entries (

@@ -113,7 +113,7 @@ class Handlers:
                     description=item.description,
                     mime_type=item.mime_type,
                 )
-                for item in (*self._surface.resources, *self._surface.own)
+                for item in self._surface.listed
             ]
         )
 

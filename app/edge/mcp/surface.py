@@ -58,9 +58,9 @@ class Surface:
         return found | {old: found[new] for old, new in OLD_NAMES.items() if new in found and old not in found}
 
     @cached_property
-    def own(self) -> tuple[ResourceTemplate, ...]:
-        """What each caller has one of, at a fixed address."""
-        return tuple(item for item in self.templates if item.parameter is None)
+    def listed(self) -> tuple[Resource | ResourceTemplate, ...]:
+        """What stands at a fixed address: the public documents, and what each caller has one of."""
+        return (*self.resources, *(item for item in self.templates if item.parameter is None))
 
     def operation(self, method: str, name: str | None, uri: str | None) -> Operation[Any, Any] | None:
         """Give the operation that a message leads to: the tool's, or the one that reads a stored resource."""

@@ -223,7 +223,7 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
     if face.method in BODY_METHODS:
         raised |= {413, 415}
     if operation.kind == "command":
-        raised |= {409, 422}
+        raised |= {409, 410, 422}
     if any(isinstance(mark, FromHeader) and mark.name == "If-Match" for mark in _marks(operation)):
         raised.add(412)
     found: dict[int | str, dict[str, Any]] = {

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from app.features.documents import queries
 from app.features.documents.errors import DocumentNotFound
 from app.features.documents.schemas import Document
-from app.store.jobs import Job
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from app.gate.operation import Context
-
-INDEX_JOB: Final = "index_workspace"
-"""Brings the search index of one workspace up to date."""
-
-
-def index_job(workspace_id: UUID) -> Job:
-    """Ask for the index of a workspace to be brought up to date; asking twice costs little and loses nothing."""
-    return Job(INDEX_JOB, {"workspace": str(workspace_id)}, merges=True)
 
 
 async def read_document(ctx: Context, document_id: UUID) -> Document:

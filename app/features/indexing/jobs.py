@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from app.features.documents.service import INDEX_JOB, index_job
 from app.features.indexing import queries, service
 from app.features.indexing.items import queries as items
 from app.features.indexing.remote import Embedder
+from app.gate.index import INDEX_JOB, index_job
 from app.store.jobs import Handler, absorb, enqueue, enqueue_missing
 
 if TYPE_CHECKING:

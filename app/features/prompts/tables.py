@@ -42,6 +42,7 @@ prompts = Table(
     Column("last_changed_at", DateTime(timezone=True), nullable=False),
     Column("deleted_at", DateTime(timezone=True)),
     Column("deleted_by", Uuid),
+    Column("purged_at", DateTime(timezone=True)),
     Column("indexed_revision", Integer, nullable=False, server_default="0"),
     Index(
         "prompts_unindexed_idx",

@@ -20,13 +20,16 @@ RETURNS TABLE (
 )
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $function$
   WITH tenant AS MATERIALIZED (
-    SELECT nullif(current_setting('app.workspace_id', true), '')::uuid AS id
+    SELECT nullif(current_setting('app.workspace_id', true), '')::uuid AS id,
+           coalesce(current_setting('app.collections', true), '') = '*' AS everything,
+           string_to_array(nullif(current_setting('app.collections', true), '*'), ',') AS reach
   ), candidates AS (
     SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.created_at, t.content AS body
       FROM documents d
       JOIN contents t ON t.workspace_id = d.workspace_id AND t.digest = d.content_digest
      WHERE 'document' = ANY ($1) AND d.workspace_id = (SELECT tenant.id FROM tenant) AND d.deleted_at IS NULL
        AND d.tags @> $3
+       AND ((SELECT tenant.everything FROM tenant) OR in_reach(d.workspace_id, 'document', d.id))
     UNION ALL
     SELECT 'prompt', p.id, p.title, p.description, '', p.created_at, v.content
       FROM prompts p
@@ -34,6 +37,13 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $fu
         ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = p.current_version
      WHERE 'prompt' = ANY ($1) AND p.workspace_id = (SELECT tenant.id FROM tenant) AND p.deleted_at IS NULL
        AND NOT p.archived AND p.tags @> $3
+       AND ((SELECT tenant.everything FROM tenant) OR in_reach(p.workspace_id, 'prompt', p.id))
+    UNION ALL
+    SELECT 'collection', c.id, c.name, c.description, '', c.created_at, ''
+      FROM collections c
+     WHERE 'collection' = ANY ($1) AND c.workspace_id = (SELECT tenant.id FROM tenant) AND c.deleted_at IS NULL
+       AND c.tags @> $3
+       AND ((SELECT tenant.everything FROM tenant) OR c.id = ANY ((SELECT tenant.reach FROM tenant)::uuid[]))
   ), placed AS (
     SELECT c.*, greatest(literal_place($2, c.title), literal_place($2, c.description)) AS named,
            literal_place($2, c.body) AS place

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from app.features.collections import service as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import read_document
 from app.features.indexing.service import Embedder
@@ -13,6 +15,7 @@ from app.features.search import queries
 from app.features.search.errors import ItemNotFound
 from app.features.search.schemas import (
     MAX_LIMIT,
+    CollectionHit,
     DocumentHit,
     FetchedItem,
     FetchItem,
@@ -49,9 +52,10 @@ if TYPE_CHECKING:
 
 READ_SCOPES = (Scope.PROMPTS_READ, Scope.DOCUMENTS_READ)
 LINKS = 10
+MEMBERS = 100
 EXCERPT = 500
 
-_SCOPES = {Kind.PROMPTS: Scope.PROMPTS_READ, Kind.DOCUMENTS: Scope.DOCUMENTS_READ}
+_SCOPES = {kind: collections.READ_SCOPES[kind.item] for kind in (Kind.PROMPTS, Kind.DOCUMENTS, Kind.COLLECTIONS)}
 _Found = dict[Kind, list[dict[str, Any]]]
 
 
@@ -67,7 +71,10 @@ async def search_items(ctx: Context, args: Search) -> SearchResult:
     data = Hits(
         prompts=[PromptHit(prompt_id=hit["id"], **_named(hit, "title", "description")) for hit in found[Kind.PROMPTS]],
         documents=[_document_hit(hit) for hit in found[Kind.DOCUMENTS]],
-        collections=[],
+        collections=[
+            CollectionHit(collection_id=hit["id"], name=hit["title"], **_named(hit, "description"))
+            for hit in found[Kind.COLLECTIONS]
+        ],
     )
     return SearchResult(data=data, meta=meta)
 
@@ -77,10 +84,10 @@ async def search_links(ctx: Context, args: FindByQuery) -> ResultLinks:
     """Find items by meaning and give their ids and the addresses where a person can open them."""
     site = ctx.get(Site)
     found, meta = await _find(ctx, Search(q=args.query, limit=LINKS))
-    ranked = {kind.value: [(hit["id"], hit["score"]) for hit in hits] for kind, hits in found.items()}
+    ranked = {kind: [(hit["id"], hit["score"]) for hit in hits] for kind, hits in found.items()}
     titles = {hit["id"]: hit["title"] for hits in found.values() for hit in hits}
     links = [
-        ResultLink(id=f"{kind.removesuffix('s')}_{item}", title=titles[item], url=site.item_url(kind, item))
+        ResultLink(id=f"{kind.item}_{item}", title=titles[item], url=site.item_url(kind.value, item))
         for kind, item in interleave(ranked, LINKS)
     ]
     return ResultLinks(results=links, meta=meta)
@@ -90,12 +97,12 @@ async def search_links(ctx: Context, args: FindByQuery) -> ResultLinks:
     "search.fetch",
     scope=READ_SCOPES,
     rate=Rate.READONLY,
-    raises=(ItemNotFound, DocumentNotFound, PromptNotFound, InsufficientScope),
+    raises=(ItemNotFound, DocumentNotFound, PromptNotFound, CollectionNotFound, InsufficientScope),
 )
 async def fetch_item(ctx: Context, args: FetchItem) -> FetchedItem:
     """Read one item as text by the id that a search gave."""
     name, _, raw = args.id.partition("_")
-    kind, item_id = next((kind for kind in _SCOPES if kind.value == f"{name}s"), None), parse_id(raw)
+    kind, item_id = next((kind for kind in _SCOPES if kind.item == name), None), parse_id(raw)
     if kind is None or item_id is None:
         raise ItemNotFound
     if _SCOPES[kind] not in ctx.principal.scopes:
@@ -117,7 +124,19 @@ async def _prompt_text(ctx: Context, prompt_id: UUID) -> tuple[str, str]:
     return prompt["title"], "\n\n".join(part for part in parts if part)
 
 
-_READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text}
+async def _collection_text(ctx: Context, collection_id: UUID) -> tuple[str, str]:
+    kinds = collections.readable_kinds(ctx)
+    async with ctx.snapshot() as tx:
+        collection = await collections.read_collection(tx, kinds, collection_id)
+        members = await collections.list_members(tx, kinds, collection_id, MEMBERS)
+    lines = [f"- {row['title']} ({row['item_type']}_{row['item_id']})" for row in members]
+    if collection.item_count > len(lines):
+        lines.append(f"- … and {collection.item_count - len(lines)} more")
+    parts = (f"# {collection.name}", collection.description, "\n".join(lines))
+    return collection.name, "\n\n".join(part for part in parts if part)
+
+
+_READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text, Kind.COLLECTIONS: _collection_text}
 
 
 async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
@@ -136,7 +155,7 @@ async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
         else:
             found |= await _literally(tx, args, kinds, limit)
         for kind in kinds:
-            state = await queries.count_indexed(tx, _table(kind), args.tags)
+            state = await queries.count_indexed(tx, kind.item, args.tags)
             total, pending = total + state[0], pending + state[1]
     return found, _meta(ctx, args, kinds, IndexState(total=total, pending=pending))
 
@@ -147,7 +166,7 @@ def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState) 
         semantic=args.semantic,
         query=args.q,
         mode=Mode.HYBRID if args.semantic else Mode.LITERAL,
-        scope=SearchScope(types=list(kinds), tags=args.tags, restricted=False),
+        scope=SearchScope(types=list(kinds), tags=args.tags, restricted=ctx.principal.collections is not None),
         index=index,
         pending=index.pending,
         notice=f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned." if over else None,
@@ -155,8 +174,8 @@ def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState) 
 
 
 async def _literally(tx: Tx, args: Search, kinds: Sequence[Kind], limit: int) -> _Found:
-    found = await queries.find_literally(tx, [_table(kind) for kind in kinds], args.q, args.tags, limit)
-    return {kind: [dict(row) | {"score": None} for row in found[_table(kind)]] for kind in kinds}
+    found = await queries.find_literally(tx, [kind.item for kind in kinds], args.q, args.tags, limit)
+    return {kind: [dict(row) | {"score": None} for row in found[kind.item]] for kind in kinds}
 
 
 class _Ranking:
@@ -168,10 +187,10 @@ class _Ranking:
     async def hits(self, kind: Kind) -> list[dict[str, Any]]:
         """Rank the items of a kind; a hit counts for a word in common, or for enough meaning."""
         tx, args = self._tx, self._args
-        lexical = await queries.rank_lexically(tx, _table(kind), args.q, args.tags)
+        lexical = await queries.rank_lexically(tx, kind.item, args.q, args.tags)
         dense: list[asyncpg.Record] = []
         if self._vector is not None:
-            dense = await queries.rank_by_vector(tx, _table(kind), self._vector, self._model, args.tags)
+            dense = await queries.rank_by_vector(tx, kind.item, self._vector, self._model, args.tags)
         words = {row["id"]: row["score"] for row in lexical}
         cosines = {row["id"]: row["score"] for row in dense}
         scores = dict.fromkeys(words, THRESHOLD) | {
@@ -186,15 +205,10 @@ class _Ranking:
         self, kind: Kind, kept: list[UUID], dense: list[asyncpg.Record]
     ) -> Mapping[UUID, asyncpg.Record]:
         if kind is not Kind.DOCUMENTS:
-            return await queries.describe_items(self._tx, _table(kind), kept)
+            return await queries.describe_items(self._tx, kind.item, kept)
         passages = {row["id"]: row["chunk"] for row in dense}
         passages |= await queries.find_passages(self._tx, self._args.q, kept)
         return await queries.describe_hits(self._tx, [(item, passages.get(item)) for item in kept])
-
-
-def _table(kind: Kind) -> str:
-    """Name a kind as the database does."""
-    return kind.value.removesuffix("s")
 
 
 def _named(hit: Mapping[str, Any], *names: str) -> dict[str, Any]:

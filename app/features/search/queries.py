@@ -25,6 +25,7 @@ _TAGGED = """
 
 _LIVE: Final = {
     "prompt": "x.deleted_at IS NULL AND NOT x.archived AND x.tags @> {tags}::text[]",
+    "collection": "x.deleted_at IS NULL AND x.tags @> {tags}::text[]",
 }
 """Items that can be found, by kind: the table of a kind is its plural."""
 

@@ -25,6 +25,11 @@ class Kind(StrEnum):
     DOCUMENTS = "documents"
     COLLECTIONS = "collections"
 
+    @property
+    def item(self) -> str:
+        """One of them, in a word, as ids and the database name it."""
+        return self.value.removesuffix("s")
+
 
 class Mode(StrEnum):
     """How a search looks."""

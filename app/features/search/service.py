@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from app.kit.language import NOT_LATIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
+
+K = TypeVar("K", bound=str)
 
 LEXICAL_WEIGHT: Final = 0.6
 DENSE_WEIGHT: Final = 0.4
@@ -51,7 +53,7 @@ def fuse(lexical: Mapping[UUID, float], dense: Mapping[UUID, float], bound: floa
     return sorted(fused, key=lambda item: (-fused[item], item))
 
 
-def interleave(ranked: Mapping[str, Sequence[tuple[UUID, float]]], limit: int) -> list[tuple[str, UUID]]:
+def interleave(ranked: Mapping[K, Sequence[tuple[UUID, float]]], limit: int) -> list[tuple[K, UUID]]:
     """Merge ranked lists of several kinds: the best of each, then the second of each; within a round by score.
 
     Fused scores of different lists cannot be compared, and no kind should hide another.

@@ -10,6 +10,7 @@ from app.kit.sanitize import fenced, one_line, sanitize
 
 if TYPE_CHECKING:
     from app.features.search.schemas import (
+        CollectionHit,
         DocumentHit,
         FetchedItem,
         FetchItem,
@@ -35,6 +36,7 @@ def items(result: SearchResult, args: Search) -> str:
     lines = [f"Found {', '.join(counts)} for {sought}:" if counts else f"Found nothing for {sought}."]
     lines += [line for hit in hits.prompts for line in _prompt(hit)]
     lines += [line for hit in hits.documents for line in _document(hit)]
+    lines += [line for hit in hits.collections for line in _collection(hit)]
     passages = [f"{hit.document_id}: {one_line(hit.highlight, _EXCERPT)}" for hit in hits.documents if hit.highlight]
     if passages:
         lines += ["", fenced("\n".join(passages), "Stored passages, one for each document.")]
@@ -50,10 +52,16 @@ def _count(count: int, kind: str) -> str:
 
 
 def _prompt(hit: PromptHit) -> list[str]:
-    lines = [f"- **{one_line(hit.title)}** (prompt)"]
-    if hit.description:
-        lines.append(f"  {one_line(hit.description, _DESCRIPTION)}")
-    return [*lines, f"  ID: {hit.prompt_id}{_score(hit.score)}"]
+    return _item(hit.title, "prompt", hit.description, f"{hit.prompt_id}{_score(hit.score)}")
+
+
+def _collection(hit: CollectionHit) -> list[str]:
+    return _item(hit.name, "collection", hit.description, f"{hit.collection_id}{_score(hit.score)}")
+
+
+def _item(name: str, kind: str, description: str, facts: str) -> list[str]:
+    said = [f"  {one_line(description, _DESCRIPTION)}"] if description else []
+    return [f"- **{one_line(name)}** ({kind})", *said, f"  ID: {facts}"]
 
 
 def _document(hit: DocumentHit) -> list[str]:

@@ -11,11 +11,13 @@ from app.features.indexing.items import queries as items
 from app.kit.language import detect
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     from app.features.indexing.items.queries import Pending
     from app.features.indexing.remote import Embedder, Vector
     from app.store.postgres import Database
+    from app.store.tx import Tx
 
 _BATCH = 16
 _CHARACTERS = 8_192
@@ -29,6 +31,15 @@ async def index_items(database: Database, embedder: Embedder, workspace_id: UUID
             if time.monotonic() >= deadline:
                 return True
     return False
+
+
+async def forget(tx: Tx, kind: str, ids: Sequence[UUID]) -> dict[str, int]:
+    """Take items out of the index; counts what went."""
+    tally = queries.Tally()
+    gone = await items.forget(tx, kind, ids, tally)
+    vectors = await queries.delete_orphan_vectors(tx, gone)
+    await queries.add_statistics(tx, tally)
+    return {"postings": -tally.postings, "vectors": vectors}
 
 
 async def _batch(database: Database, embedder: Embedder, workspace_id: UUID, kind: str) -> bool:
