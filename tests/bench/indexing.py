@@ -25,7 +25,6 @@ import asyncpg
 import httpx2
 
 from app.features.indexing.remote import MiniLM
-from app.features.indexing.service import LANGUAGE
 from app.features.search import queries
 from app.process import PARENT_ENV, stop_process
 from app.store import postgres
@@ -130,9 +129,9 @@ async def _sql_latency(stack: Stack, workspace: UUID, questions: list[str]) -> t
         for question, vector in zip(questions, vectors, strict=True):
             async with database.snapshot(workspace) as tx:
                 began = time.perf_counter()
-                await queries.rank_lexically(tx, LANGUAGE, question, [])
+                await queries.rank_lexically(tx, "document", question, [])
                 between = time.perf_counter()
-                await queries.rank_by_vector(tx, vector, MiniLM.name, [])
+                await queries.rank_by_vector(tx, "document", vector, MiniLM.name, [])
                 lexical.append(between - began)
                 dense.append(time.perf_counter() - between)
     return 1000 * statistics.median(lexical), 1000 * statistics.median(dense)

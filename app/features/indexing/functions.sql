@@ -11,7 +11,7 @@ $function$;
 -- without spaces give single characters and pairs.
 CREATE OR REPLACE FUNCTION search_terms(p_language text, p_text text)
 RETURNS TABLE (term text, tf int)
-LANGUAGE plpgsql STABLE PARALLEL SAFE AS $function$
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 AS $function$
 #variable_conflict use_column
 DECLARE
   v_text text := p_text;

@@ -22,9 +22,10 @@ TOOLS = [
         23,
         "find_items",
         "Find items",
-        "Find which stored items are about something, by meaning and words, or literally with semantic=false "
-        "(names, codes, exact phrases; also text not indexed yet). Gives titles, ids, scores and the best passage "
-        "of each. Then read one with get_document.",
+        "Find which prompts, documents and collections are about something, by meaning and words, or literally with "
+        "semantic=false (names, codes, exact phrases; also text not indexed yet). Start here when work may go on from "
+        "another session or client: its decisions, handoffs and conversations are found. "
+        "Gives ids, scores and passages; then get_document, read_prompt or get_collection.",
         operations.search_items,
         READS,
         text.items,
