@@ -13,7 +13,6 @@ import json
 import os
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,19 +25,13 @@ import httpx2
 
 from app.features.indexing.remote import MiniLM
 from app.features.search import queries
-from app.process import PARENT_ENV, stop_process
+from app.process import stop_process
 from app.store import postgres
-from app.wiring import child_environment
 from tests.support import stack as stacks
 from tests.support.corpus import markdown_files
-from tests.support.stack import ServerProcess, Stack
+from tests.support.stack import ServerProcess, Stack, pending, start_worker
 
 MUST, GOAL = 0.70, 0.80
-WORKER = """
-from app import process, settings, worker
-process.watch_parent()
-worker.run(settings.Settings())
-"""
 BATCH = 64
 TEXTS = """
 SELECT DISTINCT ON (c.text_digest)
@@ -60,32 +53,22 @@ def _documents(files: int, seed: int, folder: Path | None) -> list[dict[str, str
     return made
 
 
-def _start_worker(stack: Stack) -> subprocess.Popen[bytes]:
-    environment = child_environment(stack.settings) | {PARENT_ENV: str(os.getpid())}
-    return subprocess.Popen([sys.executable, "-c", WORKER], env=environment)
-
-
 def _cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="latin-1").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _pending(client: httpx2.Client) -> int:
-    answer = client.get("/v1/search", params={"q": "x", "semantic": "false", "limit": 1}).raise_for_status()
-    return int(answer.json()["meta"]["pending"])
-
-
 def _index(stack: Stack, client: httpx2.Client, documents: list[dict[str, str]]) -> tuple[float, float]:
     """Import and wait until everything is ready; the worker runs from the start, and is warm; seconds, and its CPU."""
-    worker = _start_worker(stack)
+    worker = start_worker(stack)
     try:
         client.post("/v1/documents", json={"title": "Warm", "content": "up"}).raise_for_status()
-        while _pending(client):
+        while pending(client):
             time.sleep(0.05)
         began, cpu = time.perf_counter(), _cpu_seconds(worker.pid)
         for document in documents:
             client.post("/v1/documents", json=document).raise_for_status()
-        while _pending(client):
+        while pending(client):
             time.sleep(0.1)
         return time.perf_counter() - began, _cpu_seconds(worker.pid) - cpu
     finally:

@@ -93,8 +93,7 @@ class Index:
     async def items_with(self, workspace_id: UUID, term: str) -> set[str]:
         """Give the prompts and collections that a term leads to."""
         rows = await self.sql.fetch(
-            "SELECT chunk_id FROM postings WHERE workspace_id = $1 AND term = $2"
-            " AND level IN ('prompt', 'collection')",
+            "SELECT chunk_id FROM postings WHERE workspace_id = $1 AND term = $2 AND level IN ('prompt', 'collection')",
             workspace_id,
             term,
         )
