@@ -48,3 +48,27 @@ BEGIN
    GROUP BY every.term;
 END
 $function$;
+
+-- The terms of a query for one level of the index: read once in each language that holds a hundredth of the level, and as
+-- it stands. `rarity` is the term's inverse document frequency among all that the workspace has of the level, `average`
+-- the mean length there.
+CREATE OR REPLACE FUNCTION search_query(p_workspace uuid, p_level text, p_text text)
+RETURNS TABLE (language text, term text, weight int, rarity float8, average float8)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
+  WITH held AS (
+    SELECT language, chunks, length FROM index_statistics
+     WHERE workspace_id = p_workspace AND level = p_level AND chunks > 0
+  ), whole AS (
+    SELECT sum(chunks)::float8 AS n, sum(length)::float8 / greatest(sum(chunks), 1) AS average FROM held
+  ), asked AS (
+    SELECT held.language, t.term, t.tf, whole.n, whole.average,
+           (SELECT count(*) FROM postings p
+             WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = held.language
+               AND p.term = t.term) AS df
+      FROM held, whole, search_terms(held.language, p_text) AS t
+     WHERE held.language = 'simple' OR held.chunks * 100 >= whole.n
+  )
+  SELECT asked.language, asked.term, asked.tf, ln(1 + (asked.n - asked.df + 0.5) / (asked.df + 0.5)),
+         greatest(asked.average, 1)
+    FROM asked
+$function$;

@@ -29,33 +29,14 @@ _LIVE: Final = {
 }
 """Items that can be found, by kind: the table of a kind is its plural."""
 
-# BM25 (document: k1 1.5, b 0.75). A query is read once in each language that holds a hundredth of the scope, and as it
-# stands; a term is as rare as it is among all that the workspace has of this level.
-_TERMS = """
-WITH held AS (
-  SELECT language, chunks, length FROM index_statistics WHERE workspace_id = $1 AND level = '{level}' AND chunks > 0
-), statistics AS (
-  SELECT sum(chunks)::float8 AS n, sum(length)::float8 / greatest(sum(chunks), 1) AS average FROM held
-), query AS (
-  SELECT held.language, t.term, t.tf AS weight FROM held, statistics, search_terms(held.language, $2) AS t
-   WHERE held.language = 'simple' OR held.chunks * 100 >= n
-), terms AS MATERIALIZED (
-  SELECT language, term, weight, (SELECT count(*) FROM postings p
-                                   WHERE p.workspace_id = $1 AND p.level = '{level}' AND p.language = query.language
-                                     AND p.term = query.term) AS df
-    FROM query
-)
-"""
-_RARITY = "ln(1 + (n - df + 0.5) / (df + 0.5))"
-_BM25 = f"sum(weight * {_RARITY} * tf / (tf + {{k1}} * ({{rest}} + {{b}} * p.length / greatest(average, 1))))"
+# BM25 over the terms of `search_query`, which are as rare as they are among all that the workspace has of a level.
+_TERMS = "WITH terms AS MATERIALIZED (SELECT * FROM search_query($1, '{level}', $2))"
+_BM25 = "sum(weight * rarity * tf / (tf + {k1} * ({rest} + {b} * p.length / average)))"
 _JOIN = """
 FROM terms JOIN postings p ON p.workspace_id = $1 AND p.level = '{level}' AND p.language = terms.language
                           AND p.term = terms.term
-CROSS JOIN statistics
 """
-_BOUND = f"""
-(SELECT max(whole) FROM (SELECT sum(weight * {_RARITY}) AS whole FROM terms, statistics GROUP BY language) AS most)
-"""
+_BOUND = "(SELECT max(whole) FROM (SELECT sum(weight * rarity) AS whole FROM terms GROUP BY language) AS most)"
 
 
 def _bm25(k1: float, b: float) -> str:

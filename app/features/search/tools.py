@@ -22,9 +22,9 @@ TOOLS = [
         23,
         "find_items",
         "Find items",
-        "Find which prompts, documents and collections are about something, by meaning and words, or literally with "
-        "semantic=false (names, codes, exact phrases; also text not indexed yet). Start here when work may go on from "
-        "another session or client: its decisions, handoffs and conversations are found. "
+        "Find prompts, documents and collections about something, by meaning and words, or literally with "
+        "semantic=false (names, codes, exact phrases; also text not indexed yet). Start here when work goes on from "
+        "another session or client: it finds their decisions, handoffs, conversations. "
         "Gives ids, scores and passages; then get_document, read_prompt or get_collection.",
         operations.search_items,
         READS,
