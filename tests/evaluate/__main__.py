@@ -25,7 +25,7 @@ from tests.evaluate.baselines import DEPTH, Dense, Grep, PlainBM25
 from tests.evaluate.data import EvaluationSet, Question, read_set
 from tests.evaluate.metrics import NAMES, judge, mean
 from tests.support import stack as stacks
-from tests.support.stack import ServerProcess, Stack, pending, start_worker
+from tests.support.stack import ServerProcess, Stack, start_worker
 
 Rows = dict[str, tuple[float, ...]]
 
@@ -47,8 +47,12 @@ class Service:
             body = {"title": document.get("title") or document["id"], "content": document["text"], "tags": tags}
             made = self._client.post("/v1/documents", json=body).raise_for_status().json()["data"]
             self._ids[made["id"]] = document["id"]
-        while pending(self._client):
+        while self._pending():
             time.sleep(0.5)
+
+    def _pending(self) -> int:
+        answer = self._client.get("/v1/search", params={"q": "x", "semantic": "false", "limit": 1})
+        return int(answer.raise_for_status().json()["meta"]["pending"])
 
     def rank(self, question: Question) -> list[str]:
         """Order documents for a question, best first."""

@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx2
-
 from app import admin
 from app.process import LISTEN_FD_ENV, PARENT_ENV, die_with, stop_process
 from app.settings import Settings
@@ -193,9 +191,3 @@ def start_worker(stack: Stack) -> subprocess.Popen[bytes]:
     """Start a worker that ends with this process."""
     environment = child_environment(stack.settings) | {PARENT_ENV: str(os.getpid())}
     return subprocess.Popen([sys.executable, "-c", WORKER], env=environment)
-
-
-def pending(client: httpx2.Client) -> int:
-    """Count what of the caller's workspace is not indexed yet."""
-    answer = client.get("/v1/search", params={"q": "x", "semantic": "false", "limit": 1}).raise_for_status()
-    return int(answer.json()["meta"]["pending"])
