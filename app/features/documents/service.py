@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from app.gate.operation import Context
+    from app.store.tx import Tx
 
 
 async def read_document(ctx: Context, document_id: UUID) -> Document:
@@ -24,3 +25,8 @@ async def read_document(ctx: Context, document_id: UUID) -> Document:
     if row is None:
         raise DocumentNotFound
     return Document.model_validate(dict(row), by_name=True)
+
+
+async def document_exists(tx: Tx, document_id: UUID) -> bool:
+    """Tell whether a document is there, not in the trash, and in the caller's reach."""
+    return await queries.document_exists(tx, document_id)

@@ -24,12 +24,12 @@ from app.features.search.schemas import (
     IndexState,
     ItemMetadata,
     Kind,
-    Mode,
     PromptHit,
     ResultLink,
     ResultLinks,
     Search,
     SearchMeta,
+    SearchMode,
     SearchResult,
     SearchScope,
 )
@@ -165,7 +165,7 @@ def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState) 
     return SearchMeta(
         semantic=args.semantic,
         query=args.q,
-        mode=Mode.HYBRID if args.semantic else Mode.LITERAL,
+        mode=SearchMode.HYBRID if args.semantic else SearchMode.LITERAL,
         scope=SearchScope(types=list(kinds), tags=args.tags, restricted=ctx.principal.collections is not None),
         index=index,
         pending=index.pending,

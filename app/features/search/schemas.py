@@ -31,7 +31,7 @@ class Kind(StrEnum):
         return self.value.removesuffix("s")
 
 
-class Mode(StrEnum):
+class SearchMode(StrEnum):
     """How a search looks."""
 
     HYBRID = "hybrid"
@@ -109,7 +109,7 @@ class SearchMeta(Model):
 
     semantic: bool
     query: str
-    mode: Annotated[Mode, Field(description="hybrid: words and meaning; literal: the text as it stands.")]
+    mode: Annotated[SearchMode, Field(description="hybrid: words and meaning; literal: the text as it stands.")]
     scope: SearchScope
     index: IndexState
     pending: Annotated[int, Field(description="The same as `index.pending`.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from app.features.search.schemas import Mode
+from app.features.search.schemas import SearchMode
 from app.kit.sanitize import fenced, one_line, sanitize
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _EXCERPT = 300
 _DESCRIPTION = 100
-_MODES = {Mode.HYBRID: "words and meaning", Mode.LITERAL: "the literal text"}
+_MODES = {SearchMode.HYBRID: "words and meaning", SearchMode.LITERAL: "the literal text"}
 
 
 def items(result: SearchResult, args: Search) -> str:
@@ -81,7 +81,7 @@ def _how(meta: SearchMeta, *, found: bool) -> list[str]:
     state = meta.index
     lines = [meta.notice] if meta.notice else []
     lines.append(f"Searched {kinds}{tags} for {_MODES[meta.mode]}{key}. Items in this scope: {state.total}.")
-    if state.pending and meta.mode is Mode.HYBRID:
+    if state.pending and meta.mode is SearchMode.HYBRID:
         first = "Not indexed yet" if found else "This does not mean that there is nothing. Not indexed yet"
         lines.append(f"{first}: {state.pending} of {state.total}; semantic=false sees these too.")
     elif not found:
