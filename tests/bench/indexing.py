@@ -13,7 +13,6 @@ import json
 import os
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,21 +24,14 @@ import asyncpg
 import httpx2
 
 from app.features.indexing.remote import MiniLM
-from app.features.indexing.service import LANGUAGE
 from app.features.search import queries
-from app.process import PARENT_ENV, stop_process
+from app.process import stop_process
 from app.store import postgres
-from app.wiring import child_environment
 from tests.support import stack as stacks
 from tests.support.corpus import markdown_files
-from tests.support.stack import ServerProcess, Stack
+from tests.support.stack import ServerProcess, Stack, start_worker
 
 MUST, GOAL = 0.70, 0.80
-WORKER = """
-from app import process, settings, worker
-process.watch_parent()
-worker.run(settings.Settings())
-"""
 BATCH = 64
 PENDING = "SELECT count(*) FROM documents WHERE status NOT IN ('ready', 'failed')"
 POLL_SECONDS = 0.25
@@ -63,11 +55,6 @@ def _documents(files: int, seed: int, folder: Path | None) -> list[dict[str, str
     return made
 
 
-def _start_worker(stack: Stack) -> subprocess.Popen[bytes]:
-    environment = child_environment(stack.settings) | {PARENT_ENV: str(os.getpid())}
-    return subprocess.Popen([sys.executable, "-c", WORKER], env=environment)
-
-
 def _cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="latin-1").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -84,7 +71,7 @@ async def _pending(dsn: str) -> int:
 
 def _index(stack: Stack, client: httpx2.Client, documents: list[dict[str, str]]) -> tuple[float, float]:
     """Import and wait until everything is ready; the worker runs from the start, and is warm; seconds, and its CPU."""
-    worker = _start_worker(stack)
+    worker = start_worker(stack)
     try:
         client.post("/v1/documents", json={"title": "Warm", "content": "up"}).raise_for_status()
         while asyncio.run(_pending(stack.superuser_url)):
@@ -136,9 +123,9 @@ async def _sql_latency(stack: Stack, workspace: UUID, questions: list[str]) -> t
         for question, vector in zip(questions, vectors, strict=True):
             async with database.snapshot(workspace) as tx:
                 began = time.perf_counter()
-                await queries.rank_lexically(tx, LANGUAGE, question, [])
+                await queries.rank_lexically(tx, "document", question, [])
                 between = time.perf_counter()
-                await queries.rank_by_vector(tx, vector, MiniLM.name, [])
+                await queries.rank_by_vector(tx, "document", vector, MiniLM.name, [])
                 lexical.append(between - began)
                 dense.append(time.perf_counter() - between)
     return 1000 * statistics.median(lexical), 1000 * statistics.median(dense)

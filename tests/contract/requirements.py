@@ -123,6 +123,19 @@ REQUIREMENTS |= {
 }
 
 REQUIREMENTS |= {
+    "SEARCH-KINDS": "GET /v1/search answers prompts, documents and collections, ranked; type and tags (all) narrow it",
+    "SEARCH-LITERAL": "semantic=false finds the text as it stands in titles, descriptions and whole bodies, at once",
+    "SEARCH-SCOPES": "only types that the credential may read are searched, and only members of its collections",
+    "SEARCH-FRESH": "what is changed, deleted, restored or purged is found as it is now",
+    "SEARCH-EMPTY": "each answer names scope, mode and index state; not indexed and not there read differently",
+    "SEARCH-LINKS": "search gives prefixed ids and addresses of all types, and fetch reads each of them as text",
+    "SEARCH-ORDER": "the same query over the same items gives the same order",
+    "SEARCH-LANGUAGES": "words of each language, unspaced scripts and identifiers are found by whole and part",
+    "SEARCH-HANDOVER": "what one client saves, another finds by the tools' own descriptions",
+    "RES-TEMPLATES": "prompts, documents and collections are resources by id, and the profile is one",
+}
+
+REQUIREMENTS |= {
     "PERSON-SESSION": "workspaces and keys are managed with a live browser session: 14 days idle, 90 days at most",
     "PERSON-KEY": "a key cannot mint keys, nor manage workspaces: 403",
     "PERSON-CROSS-SITE": "a write with a cookie from another site's page is 403",

@@ -79,19 +79,23 @@ class Index:
         )
         return {row["id"]: row["content"] for row in rows}
 
-    async def statistics(self, workspace_id: UUID) -> dict[str, tuple[int, int]]:
+    async def statistics(self, workspace_id: UUID) -> dict[tuple[str, str], tuple[int, int]]:
         rows = await self.sql.fetch(
-            "SELECT level, chunks, length FROM index_statistics WHERE workspace_id = $1", workspace_id
+            "SELECT language, level, chunks, length FROM index_statistics WHERE workspace_id = $1", workspace_id
         )
-        return {row["level"]: (row["chunks"], row["length"]) for row in rows if row["chunks"] or row["length"]}
+        return {
+            (row["language"], row["level"]): (row["chunks"], row["length"])
+            for row in rows
+            if row["chunks"] or row["length"]
+        }
 
-    async def recount(self, workspace_id: UUID) -> dict[str, tuple[int, int]]:
+    async def recount(self, workspace_id: UUID) -> dict[tuple[str, str], tuple[int, int]]:
         rows = await self.sql.fetch(
-            "SELECT level, count(DISTINCT chunk_id) AS chunks, sum(tf) AS length FROM postings"
-            " WHERE workspace_id = $1 GROUP BY level",
+            "SELECT language, level, count(DISTINCT chunk_id) AS chunks, sum(tf) AS length FROM postings"
+            " WHERE workspace_id = $1 GROUP BY language, level",
             workspace_id,
         )
-        return {row["level"]: (row["chunks"], row["length"]) for row in rows}
+        return {(row["language"], row["level"]): (row["chunks"], row["length"]) for row in rows}
 
     async def terms(self, workspace_id: UUID) -> list[tuple[Any, ...]]:
         """Every posting without its ids, so that two workspaces with the same texts can be compared."""
@@ -104,6 +108,15 @@ class Index:
         )
         return [tuple(row) for row in rows]
 
+    async def items_with(self, workspace_id: UUID, term: str) -> set[str]:
+        """Give the prompts and collections that a term leads to."""
+        rows = await self.sql.fetch(
+            "SELECT chunk_id FROM postings WHERE workspace_id = $1 AND term = $2 AND level IN ('prompt', 'collection')",
+            workspace_id,
+            term,
+        )
+        return {str(row["chunk_id"]) for row in rows}
+
     async def faults(self, workspace_id: UUID) -> list[str]:
         """Name rows that belong to nothing, and live passages of ready documents that miss something."""
         return [
@@ -115,13 +128,24 @@ class Index:
 
 _FAULTS = {
     "posting without chunk": """
-        SELECT FROM postings p WHERE p.workspace_id = $1 AND NOT EXISTS (
+        SELECT FROM postings p WHERE p.workspace_id = $1 AND p.level IN ('document', 'paragraph') AND NOT EXISTS (
           SELECT FROM chunks c WHERE c.workspace_id = $1 AND c.id = p.chunk_id)""",
+    "posting without item": """
+        SELECT FROM postings p WHERE p.workspace_id = $1 AND p.level IN ('prompt', 'collection') AND NOT EXISTS (
+          SELECT FROM index_entries e
+           WHERE e.workspace_id = $1 AND e.kind = p.level AND e.item_id = p.chunk_id)""",
+    "entry of an item that is gone": """
+        SELECT FROM index_entries e WHERE e.workspace_id = $1 AND NOT EXISTS (
+          SELECT FROM items i WHERE i.workspace_id = $1 AND i.id = e.item_id AND i.deleted_at IS NULL)""",
+    "entry without vector": """
+        SELECT FROM index_entries e WHERE e.workspace_id = $1 AND NOT EXISTS (
+          SELECT FROM vectors v WHERE v.workspace_id = $1 AND v.text_digest = e.text_digest)""",
     "posting of a wrong length": """
         SELECT FROM postings p WHERE p.workspace_id = $1 GROUP BY chunk_id HAVING sum(tf) <> min(length)""",
-    "vector without chunk": """
+    "vector without chunk or item": """
         SELECT FROM vectors v WHERE v.workspace_id = $1 AND NOT EXISTS (
-          SELECT FROM chunks c WHERE c.workspace_id = $1 AND c.text_digest = v.text_digest)""",
+          SELECT FROM chunks c WHERE c.workspace_id = $1 AND c.text_digest = v.text_digest) AND NOT EXISTS (
+          SELECT FROM index_entries e WHERE e.workspace_id = $1 AND e.text_digest = v.text_digest)""",
     "chunk of a document that is gone": """
         SELECT FROM chunks c JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
          WHERE c.workspace_id = $1 AND d.deleted_at IS NOT NULL""",

@@ -178,3 +178,16 @@ def serving(*processes: ServerProcess) -> Iterator[None]:
     finally:
         for process in processes:
             process.close()
+
+
+WORKER = """
+from app import process, settings, worker
+process.watch_parent()
+worker.run(settings.Settings())
+"""
+
+
+def start_worker(stack: Stack) -> subprocess.Popen[bytes]:
+    """Start a worker that ends with this process."""
+    environment = child_environment(stack.settings) | {PARENT_ENV: str(os.getpid())}
+    return subprocess.Popen([sys.executable, "-c", WORKER], env=environment)

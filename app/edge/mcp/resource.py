@@ -28,19 +28,24 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class ResourceTemplate:
-    """Stored objects by id: `uri` ends in `{id}`, which becomes the operation's argument `parameter`."""
+    """Stored objects by id: `uri` ends in `{id}`, which becomes the operation's argument `parameter`.
+
+    Without a `parameter` it is one resource at a fixed address, the caller's own.
+    """
 
     uri: str
     name: str
     title: str
     description: str
     operation: Operation[Any, Any]
-    parameter: str
+    parameter: str | None
     text: Callable[[Any, Any], str]
     mime_type: str = "text/markdown"
 
     def match(self, uri: str) -> dict[str, Any] | None:
         """Give the operation's arguments when the address is one of this template."""
+        if self.parameter is None:
+            return {} if uri == self.uri else None
         prefix = self.uri.removesuffix(_PARAMETER)
         rest = uri.removeprefix(prefix)
         if rest == uri or not rest or "/" in rest:

@@ -102,7 +102,7 @@ class Handlers:
             return _failed(errors.internal(scope["request_id"]), scope["request_id"])
 
     async def list_resources(self, ctx: ServerRequestContext[Any, Any], params: Any) -> types.ListResourcesResult:  # noqa: ARG002
-        """List the public documents."""
+        """List the public documents, and what each caller has one of."""
         _refuse_cursor(params)
         return types.ListResourcesResult(
             resources=[
@@ -113,7 +113,7 @@ class Handlers:
                     description=item.description,
                     mime_type=item.mime_type,
                 )
-                for item in self._surface.resources
+                for item in self._surface.listed
             ]
         )
 
@@ -134,6 +134,7 @@ class Handlers:
                     mime_type=item.mime_type,
                 )
                 for item in self._surface.templates
+                if item.parameter is not None
             ]
         )
 

@@ -59,6 +59,11 @@ class Surface:
         found = {tool.name: tool for tool in self.tools}
         return found | {old: found[new] for old, new in OLD_NAMES.items() if new in found and old not in found}
 
+    @cached_property
+    def listed(self) -> tuple[Resource | ResourceTemplate, ...]:
+        """What stands at a fixed address: the public documents, and what each caller has one of."""
+        return (*self.resources, *(item for item in self.templates if item.parameter is None))
+
     def operation(self, method: str, name: str | None, uri: str | None) -> Operation[Any, Any] | None:
         """Give the operation that a message leads to: the tool's, or the one that reads a stored resource."""
         if method == "tools/call":

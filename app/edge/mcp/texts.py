@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 INSTRUCTIONS = """\
-Context Repo keeps versioned documents and prompts of the user's workspace. Use it to recall and to save knowledge.
+Context Repo keeps versioned documents and prompts of the user's workspace, the same for all of the user's clients.
+Use it to recall (find_items) what was decided or handed over elsewhere, and to save knowledge that others will need.
 1. To find something, list or search first; ids come from results, never guess them. find_items tells which item,
    deep_search which passage (documents only), reason answers from passages with citations.
 2. Read a document before you change it: get_document gives its `revision`.

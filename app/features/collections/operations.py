@@ -24,7 +24,8 @@ from app.features.collections.schemas import (
     PatchCollection,
     Removed,
 )
-from app.features.collections.service import readable_kinds, require
+from app.features.collections.service import read_collection, readable_kinds, require
+from app.gate.index import index_job
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
@@ -34,13 +35,9 @@ from app.kit.paging import clamped, paged
 from app.kit.schema import One, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
     import asyncpg
 
     from app.kit.guarded import Guarded
-    from app.store.tx import Tx
 
 _GUARDED = (CollectionNotFound, RevisionMismatch, PreconditionConflict)
 
@@ -63,6 +60,7 @@ async def create_collection(ctx: Context, args: CreateCollection) -> One[Collect
     collection_id = new_id()
     row = await queries.insert_collection(ctx, collection_id, args, args.icon or DEFAULT_ICON)
     ctx.emit("collection.created", collection_id, 1)
+    ctx.enqueue(index_job(ctx.workspace_id))
     return One(data=Collection.model_validate(dict(row), by_name=True))
 
 
@@ -70,7 +68,7 @@ async def create_collection(ctx: Context, args: CreateCollection) -> One[Collect
 async def get_collection(ctx: Context, args: GetCollection) -> One[Collection]:
     """Read a collection without its items."""
     async with ctx.snapshot() as tx:
-        return One(data=await _read(tx, readable_kinds(ctx), args.collection_id))
+        return One(data=await read_collection(tx, readable_kinds(ctx), args.collection_id))
 
 
 @query("collections.open", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
@@ -79,7 +77,7 @@ async def open_collection(ctx: Context, args: OpenCollection) -> OpenedCollectio
     after = cursor.decode(args.cursor) if args.cursor else None
     kinds = readable_kinds(ctx)
     async with ctx.snapshot() as tx:
-        found = await _read(tx, kinds, args.collection_id)
+        found = await read_collection(tx, kinds, args.collection_id)
         if not args.include_items:
             return OpenedCollection(data=found)
         rows = await queries.list_items(tx, kinds, args.collection_id, after, TOOL_ITEMS + 1)
@@ -98,7 +96,8 @@ async def update_collection(ctx: Context, args: PatchCollection) -> One[ChangedC
     _check(row, args)
     if row["outcome"] == "written":
         ctx.emit("collection.changed", args.collection_id, row["revision"])
-    found = await _read(ctx.tx, readable_kinds(ctx), args.collection_id)
+        ctx.enqueue(index_job(ctx.workspace_id))
+    found = await read_collection(ctx.tx, readable_kinds(ctx), args.collection_id)
     return One(data=ChangedCollection(**found.model_dump(), noop=row["outcome"] == "noop"))
 
 
@@ -108,6 +107,7 @@ async def delete_collection(ctx: Context, args: DeleteCollection) -> None:
     row = await queries.delete_collection_if_current(ctx, args.collection_id, args.precondition)
     _check(row, args)
     ctx.emit("collection.deleted", args.collection_id, row["revision"])
+    ctx.enqueue(index_job(ctx.workspace_id))
 
 
 @query("collections.items", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
@@ -144,13 +144,6 @@ async def remove_items(ctx: Context, args: ChangeItems) -> One[Removed]:
     if row["changed"]:
         ctx.emit("collection.items_removed", args.collection_id, row["revision"])
     return One(data=Removed(removed=row["changed"]))
-
-
-async def _read(tx: Tx, kinds: Sequence[str], collection_id: UUID) -> Collection:
-    row = await queries.get_collection(tx, kinds, collection_id)
-    if row is None:
-        raise CollectionNotFound
-    return Collection.model_validate(dict(row), by_name=True)
 
 
 def _item(row: asyncpg.Record) -> CollectionItem:

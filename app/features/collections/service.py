@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from app.features.collections import queries
 from app.features.collections.errors import CollectionNotFound
+from app.features.collections.schemas import Collection
 from app.gate.policy import Scope
 from app.kit.errors import InvalidRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
+
+    import asyncpg
 
     from app.gate.operation import Context
     from app.store.tx import Tx
@@ -61,3 +65,20 @@ async def require(tx: Tx, collection_id: UUID) -> None:
     """
     if not await queries.collection_exists(tx, collection_id):
         raise CollectionNotFound
+
+
+async def read_collection(tx: Tx, kinds: Sequence[str], collection_id: UUID) -> Collection:
+    """Read a collection, counting members of the kinds that the caller may read.
+
+    Raises:
+        CollectionNotFound: absent, in the trash, or out of the caller's reach.
+    """
+    row = await queries.get_collection(tx, kinds, collection_id)
+    if row is None:
+        raise CollectionNotFound
+    return Collection.model_validate(dict(row), by_name=True)
+
+
+async def list_members(tx: Tx, kinds: Sequence[str], collection_id: UUID, limit: int) -> list[asyncpg.Record]:
+    """List the newest members of a collection: `item_type`, `item_id`, `title`."""
+    return await queries.list_items(tx, kinds, collection_id, None, limit)

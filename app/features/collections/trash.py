@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.features.collections import queries
 from app.features.collections.schemas import ItemType
+from app.gate.index import index_job
 from app.gate.policy import Scope
 from app.gate.trash import Bin, Eraser
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 async def restore(ctx: Context, collection_id: UUID) -> int | None:
     """Take a collection out of the trash, with its members."""
-    return await queries.undelete_collection(ctx.tx, collection_id)
+    revision = await queries.undelete_collection(ctx.tx, collection_id)
+    ctx.enqueue(index_job(ctx.workspace_id))
+    return revision
 
 
 async def _empty(tx: Tx, collection_id: UUID) -> dict[str, int]:

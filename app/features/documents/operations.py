@@ -39,14 +39,8 @@ from app.features.documents.schemas import (
     Status,
     Version,
 )
-from app.features.documents.service import (
-    compare,
-    divergence,
-    edited_content,
-    index_job,
-    read_as_of,
-    read_document,
-)
+from app.features.documents.service import compare, divergence, edited_content, read_as_of, read_document
+from app.gate.index import index_job
 from app.gate.operation import Call, Context, Operation, command, query
 from app.gate.policy import Rate, Scope
 from app.gate.ports import Wording

@@ -20,7 +20,6 @@ from app.features.documents.schemas import (
 )
 from app.kit import diff
 from app.kit.markdown import EditError, edited, sections
-from app.store.jobs import Job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,14 +31,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-INDEX_JOB: Final = "index_workspace"
-"""Brings the search index of one workspace up to date."""
-
-
-def index_job(workspace_id: UUID) -> Job:
-    """Ask for the index of a workspace to be brought up to date; asking twice costs little and loses nothing."""
-    return Job(INDEX_JOB, {"workspace": str(workspace_id)}, merges=True)
 
 
 async def read_document(ctx: Context, document_id: UUID) -> Document:

@@ -77,7 +77,9 @@ _TOOLS = [
         11,
         "create_document",
         "Create document",
-        "Save a new document of text or Markdown when the user wants to keep something. "
+        "Save a new document of text or Markdown when the user wants to keep something: a conversation worth keeping, "
+        "a decision with its reasons, a handoff at the end of a session. Any client finds it later: say in the title "
+        "what it is and about what, and tag it (`conversation`, `decision`, `handoff`). "
         "Gives its id and revision; search finds it once `status` is `ready`.",
         operations.create_document,
         CREATES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.features.documents import queries
-from app.features.documents.service import index_job
+from app.gate.index import index_job
 from app.gate.policy import Scope
 from app.gate.trash import Bin, Eraser
 

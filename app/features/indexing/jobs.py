@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from app.features.documents.service import INDEX_JOB, index_job
 from app.features.indexing import queries, service
+from app.features.indexing.items import queries as items
 from app.features.indexing.remote import Embedder
+from app.gate.index import INDEX_JOB, index_job
 from app.store.jobs import Handler, absorb, enqueue, enqueue_missing
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ async def index(work: Work, payload: dict[str, Any]) -> None:
 
 async def sweep(work: Work) -> None:
     """Ask for work on every workspace that is behind: whatever a crash lost is found here."""
-    pending = await queries.list_pending_workspaces(work.database)
+    documents = await queries.list_pending_workspaces(work.database)
+    pending = dict.fromkeys([*documents, *await items.list_pending_workspaces(work.database)])
     await enqueue_missing(work.database.system, [index_job(workspace_id) for workspace_id in pending])
 
 

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
-LANGUAGE = "english"
-"""The text-search configuration of every chunk until languages are detected."""
-
 SLOT = 0
 """The vector slot that serves; another is filled when the model changes."""
 
@@ -77,7 +74,7 @@ UPDATE documents
 """
 
 _CHUNKED = """
-UPDATE documents SET chunked_revision = $3
+UPDATE documents SET chunked_revision = $3, language = $4
  WHERE workspace_id = $1 AND id = $2 AND revision = $3 AND deleted_at IS NULL
 RETURNING true
 """
@@ -117,15 +114,15 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))"
 _CHUNK_IDS = "SELECT id FROM chunks WHERE workspace_id = $1 AND document_id = $2"
 
 # Every statement that changes postings counts what it changed, so that the statistics never need a second read.
-_COUNTED = """
-SELECT level, count(DISTINCT chunk_id) AS chunks, sum(tf)::bigint AS length, count(*) AS postings
-  FROM changed GROUP BY level
+COUNTED = """
+SELECT language, level, count(DISTINCT chunk_id) AS chunks, sum(tf)::bigint AS length, count(*) AS postings
+  FROM changed GROUP BY language, level
 """
 
 _DELETE_POSTINGS = f"""
 WITH changed AS (
-  DELETE FROM postings WHERE workspace_id = $1 AND chunk_id = ANY($2) RETURNING level, chunk_id, tf)
-{_COUNTED}
+  DELETE FROM postings WHERE workspace_id = $1 AND chunk_id = ANY($2) RETURNING language, level, chunk_id, tf)
+{COUNTED}
 """
 
 # Kept for a month, and swept at the document's next edit.
@@ -151,6 +148,7 @@ _DELETE_ORPHAN_VECTORS = """
 DELETE FROM vectors v
  WHERE v.workspace_id = $1 AND v.text_digest = ANY($2)
    AND NOT EXISTS (SELECT FROM chunks c WHERE c.workspace_id = $1 AND c.text_digest = v.text_digest)
+   AND NOT EXISTS (SELECT FROM index_entries e WHERE e.workspace_id = $1 AND e.text_digest = v.text_digest)
 """
 
 _PUT_CHUNKS = """
@@ -170,12 +168,10 @@ ON CONFLICT (workspace_id, id) DO UPDATE
 _PUT_POSTINGS = f"""
 WITH changed AS (
   INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
-  SELECT $1, 'paragraph', $2::text, lexeme, id, tf, sum(tf) OVER (PARTITION BY id)
-    FROM (SELECT t.id, l.lexeme, cardinality(l.positions) AS tf
-            FROM unnest($3::uuid[], $4::text[]) AS t(id, body),
-                 unnest(to_tsvector($2::text::regconfig, t.body)) AS l) AS counted
-  RETURNING level, chunk_id, tf)
-{_COUNTED}
+  SELECT $1, 'paragraph', $2::text, l.term, t.id, l.tf, sum(l.tf) OVER (PARTITION BY t.id)
+    FROM unnest($3::uuid[], $4::text[]) AS t(id, body), search_terms($2, t.body) AS l
+  RETURNING language, level, chunk_id, tf)
+{COUNTED}
 """
 
 # A document's terms are those of its paragraphs and headings, and its title's twice.
@@ -184,26 +180,24 @@ WITH changed AS (
   INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
   SELECT $1, 'document', $2::text, term, $3, tf, sum(tf) OVER ()
     FROM (SELECT term, sum(tf)::int AS tf
-            FROM (SELECT lexeme AS term, 2 * cardinality(positions) AS tf
-                    FROM unnest(to_tsvector($2::text::regconfig, $4))
+            FROM (SELECT term, 2 * tf AS tf FROM search_terms($2, $4)
                   UNION ALL
-                  SELECT lexeme, cardinality(positions)
-                    FROM chunks c, unnest(to_tsvector($2::text::regconfig, c.content)) AS l
+                  SELECT l.term, l.tf FROM chunks c, search_terms($2, c.content) AS l
                    WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'paragraph'
                   UNION ALL
-                  SELECT lexeme, cardinality(positions)
-                    FROM chunks c, unnest(to_tsvector($2::text::regconfig, coalesce(c.heading, ''))) AS l
-                   WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'section') AS every
+                  SELECT l.term, l.tf FROM chunks c, search_terms($2, c.heading) AS l
+                   WHERE c.workspace_id = $1 AND c.document_id = $5 AND c.level = 'section'
+                     AND c.heading IS NOT NULL) AS every
            GROUP BY term) AS counted
-  RETURNING level, chunk_id, tf)
-{_COUNTED}
+  RETURNING language, level, chunk_id, tf)
+{COUNTED}
 """
 
 _ADD_STATISTICS = """
 INSERT INTO index_statistics AS s (workspace_id, language, level, chunks, length)
-SELECT $1, $2, level, chunks, length
-  FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS t(level, chunks, length)
- ORDER BY level
+SELECT $1, language, level, chunks, length
+  FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[]) AS t(language, level, chunks, length)
+ ORDER BY language, level
 ON CONFLICT (workspace_id, language, level) DO UPDATE
    SET chunks = s.chunks + excluded.chunks, length = s.length + excluded.length
 """
@@ -233,17 +227,18 @@ ON CONFLICT (workspace_id, text_digest, slot) DO UPDATE
 
 @dataclass(slots=True)
 class Tally:
-    """What a transaction changed in the statistics."""
+    """What a transaction changed in the statistics, by language and level."""
 
-    chunks: Counter[str] = field(default_factory=Counter)
-    length: Counter[str] = field(default_factory=Counter)
+    chunks: Counter[tuple[str, str]] = field(default_factory=Counter)
+    length: Counter[tuple[str, str]] = field(default_factory=Counter)
     postings: int = 0
 
     def add(self, rows: Sequence[asyncpg.Record], sign: int = 1) -> None:
         """Add what a statement counted."""
         for row in rows:
-            self.chunks[row["level"]] += sign * row["chunks"]
-            self.length[row["level"]] += sign * row["length"]
+            key = row["language"], row["level"]
+            self.chunks[key] += sign * row["chunks"]
+            self.length[key] += sign * row["length"]
             self.postings += sign * row["postings"]
 
 
@@ -316,7 +311,11 @@ async def delete_chunks(tx: Tx, ids: Sequence[UUID], tally: Tally) -> int:
     """Delete chunks with their terms, and vectors that nothing else uses, which are counted."""
     await delete_postings(tx, ids, tally)
     gone = await tx.fetch(_DELETE_CHUNKS, tx.workspace_id, ids)
-    digests = [row["text_digest"] for row in gone]
+    return await delete_orphan_vectors(tx, [row["text_digest"] for row in gone])
+
+
+async def delete_orphan_vectors(tx: Tx, digests: Sequence[bytes]) -> int:
+    """Delete those vectors of texts that nothing uses any more, and count them."""
     return count_of(await tx.execute(_DELETE_ORPHAN_VECTORS, tx.workspace_id, digests))
 
 
@@ -331,8 +330,8 @@ async def delete_retired(tx: Tx, document_id: UUID) -> None:
     await tx.execute(_DELETE_RETIRED, tx.workspace_id, document_id, 0)
 
 
-async def put_chunks(tx: Tx, document_id: UUID, revision: int, chunks: Sequence[Chunk]) -> None:
-    """Insert chunks; one that is there already takes its new place."""
+async def put_chunks(tx: Tx, item: Claimed, language: str, chunks: Sequence[Chunk]) -> None:
+    """Insert chunks of a document; one that is there already takes its new place."""
     columns: list[list[Any]] = [
         [item.id for item in chunks],
         [item.level.value for item in chunks],
@@ -347,31 +346,32 @@ async def put_chunks(tx: Tx, document_id: UUID, revision: int, chunks: Sequence[
         [item.word_count for item in chunks],
         [item.text_digest for item in chunks],
     ]
-    await tx.execute(_PUT_CHUNKS, tx.workspace_id, document_id, revision, LANGUAGE, *columns)
+    await tx.execute(_PUT_CHUNKS, tx.workspace_id, item.id, item.revision, language, *columns)
 
 
-async def put_paragraph_postings(tx: Tx, chunks: Sequence[Chunk], tally: Tally) -> None:
+async def put_paragraph_postings(tx: Tx, language: str, chunks: Sequence[Chunk], tally: Tally) -> None:
     """Insert the terms of new paragraphs."""
     ids, texts = [item.id for item in chunks], [item.indexed_text for item in chunks]
-    tally.add(await tx.fetch(_PUT_POSTINGS, tx.workspace_id, LANGUAGE, ids, texts))
+    tally.add(await tx.fetch(_PUT_POSTINGS, tx.workspace_id, language, ids, texts))
 
 
-async def put_document_postings(tx: Tx, document_id: UUID, chunk_id: UUID, title: str, tally: Tally) -> None:
+async def put_document_postings(tx: Tx, item: Claimed, language: str, chunk_id: UUID, tally: Tally) -> None:
     """Insert the terms of a whole document."""
-    args = (tx.workspace_id, LANGUAGE, chunk_id, title, document_id)
+    args = (tx.workspace_id, language, chunk_id, item.title, item.id)
     tally.add(await tx.fetch(_PUT_DOCUMENT_POSTINGS, *args))
 
 
 async def add_statistics(tx: Tx, tally: Tally) -> None:
     """Add what changed; last in the transaction, since every indexer of the workspace waits here."""
-    levels = list(tally.chunks)
-    chunks, length = [tally.chunks[level] for level in levels], [tally.length[level] for level in levels]
-    await tx.execute(_ADD_STATISTICS, tx.workspace_id, LANGUAGE, levels, chunks, length)
+    keys = list(tally.chunks)
+    languages, levels = [key[0] for key in keys], [key[1] for key in keys]
+    chunks, length = [tally.chunks[key] for key in keys], [tally.length[key] for key in keys]
+    await tx.execute(_ADD_STATISTICS, tx.workspace_id, languages, levels, chunks, length)
 
 
-async def update_chunked_if_current(tx: Tx, document_id: UUID, revision: int) -> bool:
-    """Note that the chunks are those of a revision; False when the document moved on."""
-    return await tx.fetchval(_CHUNKED, tx.workspace_id, document_id, revision) is not None
+async def update_chunked_if_current(tx: Tx, item: Claimed, language: str) -> bool:
+    """Note that the chunks are those of a revision, and their language; False when the document moved on."""
+    return await tx.fetchval(_CHUNKED, tx.workspace_id, item.id, item.revision, language) is not None
 
 
 async def update_unchunked(tx: Tx, document_id: UUID) -> bool:

@@ -9,8 +9,9 @@ import time
 from typing import TYPE_CHECKING
 
 from app.features.indexing import queries
-from app.features.indexing.queries import LANGUAGE
+from app.features.indexing.items.service import index_items
 from app.features.indexing.remote import Embedder, Vector
+from app.kit.language import detect
 from app.kit.markdown import Level, chunk
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
-__all__ = ["LANGUAGE", "Embedder", "Vector", "forget", "index_workspace"]
+__all__ = ["Embedder", "Vector", "forget", "index_workspace"]
 
 log = logging.getLogger(__name__)
 
@@ -55,10 +56,11 @@ class _MovedOn(Exception):
 async def index_workspace(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
     """Work on a workspace's index for about two seconds; True when more may be left to do.
 
-    Lanes work side by side: while one embeds, the others read and write.
+    Lanes work side by side: while one embeds, the others read and write. Prompts and collections have one of their own.
     """
-    lanes = (_lane(database, embedder, workspace_id) for _ in range(LANES))
-    results = await asyncio.gather(*lanes, return_exceptions=True)
+    lanes = [_lane(database, embedder, workspace_id) for _ in range(LANES)]
+    items = index_items(database, embedder, workspace_id, WORK_SECONDS)
+    results = await asyncio.gather(*lanes, items, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
             raise result
@@ -172,27 +174,29 @@ async def _chunked(database: Database, workspace_id: UUID, item: Claimed) -> boo
             reason = f"The text cannot be read as Markdown ({type(error).__name__})."
             await queries.update_failed(tx, item.id, item.revision, reason)
         return False
-    return await _replace_chunks(database, workspace_id, item, chunks)
+    return await _replace_chunks(database, workspace_id, item, detect(f"{item.title}\n{content}"), chunks)
 
 
-async def _replace_chunks(database: Database, workspace_id: UUID, item: Claimed, chunks: list[Chunk]) -> bool:
+async def _replace_chunks(
+    database: Database, workspace_id: UUID, item: Claimed, language: str, chunks: list[Chunk]
+) -> bool:
     try:
         async with database.tx(workspace_id) as tx:
             await queries.lock_document(tx, item.id)
-            await _write_chunks(tx, item, chunks)
-            await _note_chunked(tx, item)
+            await _write_chunks(tx, item, language, chunks)
+            await _note_chunked(tx, item, language)
     except _MovedOn:
         await _release(database, workspace_id, [item])
         return False
     return True
 
 
-async def _note_chunked(tx: Tx, item: Claimed) -> None:
-    if not await queries.update_chunked_if_current(tx, item.id, item.revision):
+async def _note_chunked(tx: Tx, item: Claimed, language: str) -> None:
+    if not await queries.update_chunked_if_current(tx, item, language):
         raise _MovedOn
 
 
-async def _write_chunks(tx: Tx, item: Claimed, chunks: list[Chunk]) -> None:
+async def _write_chunks(tx: Tx, item: Claimed, language: str, chunks: list[Chunk]) -> None:
     existing = await queries.list_chunk_ids(tx, item.id)
     document, tally = chunks[0], queries.Tally()
     gone = existing - {entry.id for entry in chunks}
@@ -202,11 +206,11 @@ async def _write_chunks(tx: Tx, item: Claimed, chunks: list[Chunk]) -> None:
     if document.id in existing:  # its terms follow the whole title, its id only the indexed part of it
         await queries.delete_postings(tx, [document.id], tally)
     for start in range(0, len(chunks), _ROWS):
-        await queries.put_chunks(tx, item.id, item.revision, chunks[start : start + _ROWS])
+        await queries.put_chunks(tx, item, language, chunks[start : start + _ROWS])
     fresh = [entry for entry in chunks if entry.level is Level.PARAGRAPH and entry.id not in existing]
     for start in range(0, len(fresh), _ROWS):
-        await queries.put_paragraph_postings(tx, fresh[start : start + _ROWS], tally)
-    await queries.put_document_postings(tx, item.id, document.id, item.title, tally)
+        await queries.put_paragraph_postings(tx, language, fresh[start : start + _ROWS], tally)
+    await queries.put_document_postings(tx, item, language, document.id, tally)
     await queries.add_statistics(tx, tally)
 
 

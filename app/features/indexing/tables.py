@@ -103,4 +103,15 @@ index_statistics = Table(
     Column("length", BigInteger, nullable=False),
 )
 
-TABLES = [chunks, retired_chunks, vectors, postings, index_statistics]
+# Which text a prompt's or collection's vector stands for; its terms are postings under its own id.
+index_entries = Table(
+    "index_entries",
+    metadata,
+    Column("workspace_id", Uuid, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("item_id", Uuid, primary_key=True),
+    Column("text_digest", LargeBinary, nullable=False),
+    Index(None, "workspace_id", "text_digest"),
+)
+
+TABLES = [chunks, retired_chunks, vectors, postings, index_statistics, index_entries]

@@ -31,23 +31,14 @@ _IN_COLLECTION = {
 # BM25 (k1 0.9, b 0.4) of passages, each with 0.4 of its better neighbour: an answer often begins in one and ends in
 # the next. idf, number and length of passages are the whole workspace's.
 _LEXICAL = """
-WITH query AS (
-  SELECT lexeme AS term, cardinality(positions) AS weight FROM unnest(to_tsvector($5::text::regconfig, $6))
-), statistics AS (
-  SELECT chunks::float8 AS n, length::float8 / greatest(chunks, 1) AS average
-    FROM index_statistics WHERE workspace_id = $1 AND language = $5 AND level = 'paragraph'
-), counted AS MATERIALIZED (
-  SELECT term, weight, (SELECT count(*) FROM postings p
-                         WHERE p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = $5
-                           AND p.term = query.term) AS df
-    FROM query
-), terms AS MATERIALIZED (
-  SELECT term, weight * ln(1 + (n - df + 0.5) / (df + 0.5)) AS value, average FROM counted, statistics
+WITH terms AS MATERIALIZED (
+  SELECT language, term, weight * rarity AS value, average FROM search_query($1, 'paragraph', $5)
 ), own AS (
   SELECT c.id, c.document_id, c.ordinal,
-         sum(value * tf / (tf + 0.9 * (0.6 + 0.4 * p.length / greatest(average, 1)))) AS score
+         sum(value * tf / (tf + 0.9 * (0.6 + 0.4 * p.length / average))) AS score
     FROM terms
-    JOIN postings p ON p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = $5 AND p.term = terms.term
+    JOIN postings p ON p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = terms.language
+                   AND p.term = terms.term
     JOIN chunks c ON c.workspace_id = $1 AND c.id = p.chunk_id
     JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
    WHERE {scoped}
@@ -58,10 +49,11 @@ WITH query AS (
            CASE WHEN lead(ordinal) OVER places = ordinal + 1 THEN lead(score) OVER places ELSE 0 END) AS score
     FROM own WINDOW places AS (PARTITION BY document_id ORDER BY ordinal)
 )
-SELECT id, score, (SELECT 1.4 * sum(value) FROM terms) AS bound
+SELECT id, score,
+       (SELECT 1.4 * max(whole) FROM (SELECT sum(value) AS whole FROM terms GROUP BY language) AS most) AS bound
   FROM near WHERE id <> ALL($4::uuid[])
  ORDER BY score DESC, id
- LIMIT $7
+ LIMIT $6
 """
 
 # `+ 0` keeps the planner from an approximate index, which would filter after it has chosen.
@@ -167,12 +159,10 @@ def _scope(within: Within) -> tuple[UUID | None, UUID | None]:
     return within.document_id, within.collection_id
 
 
-async def rank_lexically(
-    tx: Tx, within: Within, seen: Sequence[UUID], language: str, text: str
-) -> list[asyncpg.Record]:
+async def rank_lexically(tx: Tx, within: Within, seen: Sequence[UUID], text: str) -> list[asyncpg.Record]:
     """Rank passages by words; `bound` is the score that none can exceed."""
     return await tx.fetch(
-        _LEXICAL.format(scoped=_scoped(within)), tx.workspace_id, *_scope(within), seen, language, text, CANDIDATES
+        _LEXICAL.format(scoped=_scoped(within)), tx.workspace_id, *_scope(within), seen, text, CANDIDATES
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from app.features.collections import service as collections
 from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import document_exists
-from app.features.indexing.service import LANGUAGE, Embedder
+from app.features.indexing.service import Embedder
 from app.features.navigation import queries
 from app.features.navigation.errors import ChunkNotFound
 from app.features.search.service import THRESHOLD, calibrated, fuse
@@ -60,7 +60,7 @@ async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequ
     vector = await embedder.embed_query(text)  # no snapshot is open while a model thinks
     async with ctx.snapshot() as tx:
         await _require(tx, within)
-        lexical = await queries.rank_lexically(tx, within, seen, LANGUAGE, text)
+        lexical = await queries.rank_lexically(tx, within, seen, text)
         dense = await queries.rank_by_vector(tx, within, seen, vector, embedder.name)
         words = {row["id"]: row["score"] for row in lexical}
         cosines = {row["id"]: row["score"] for row in dense}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-from pydantic_core import from_json
+from typing import TYPE_CHECKING
 
 from app.features.collections import service as collections
 from app.features.collections.errors import CollectionNotFound
@@ -30,7 +28,8 @@ from app.features.prompts.schemas import (
     RestorePromptVersion,
     SetLabel,
 )
-from app.features.prompts.service import State, Version, drift, variables_of
+from app.features.prompts.service import State, Version, fields, read_prompt
+from app.gate.index import index_job
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
@@ -45,10 +44,8 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.kit.revision import Precondition
-    from app.store.tx import Tx
 
 _GUARDED = (PromptNotFound, RevisionMismatch, PreconditionConflict)
-_UNSHOWN = ("variables", "names", "parameters")
 
 
 @query("prompts.list", scope=Scope.PROMPTS_READ, rate=Rate.READONLY)
@@ -58,7 +55,7 @@ async def list_prompts(ctx: Context, args: ListPrompts) -> Page[PromptItem]:
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
         rows = await queries.list_prompts(tx, args, after, limit + 1)
-    return paged(rows, limit, notice, lambda row: PromptItem.model_validate(_item(row)))
+    return paged(rows, limit, notice, lambda row: PromptItem.model_validate(fields(row)))
 
 
 @command("prompts.create", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=(InvalidRequest, CollectionNotFound))
@@ -72,14 +69,15 @@ async def create_prompt(ctx: Context, args: CreatePrompt) -> One[Prompt]:
     await collections.place(ctx, args.collection_id, "prompt", prompt_id)
     await queries.insert_prompt(ctx, prompt_id, State.of(args), Version(1, 1, args.content))
     ctx.emit("prompt.created", prompt_id, 1)
-    return One(data=Prompt.model_validate(await _read(ctx.tx, prompt_id)))
+    ctx.enqueue(index_job(ctx.workspace_id))
+    return One(data=Prompt.model_validate(await read_prompt(ctx.tx, prompt_id)))
 
 
 @query("prompts.get", scope=Scope.PROMPTS_READ, rate=Rate.READONLY, raises=(PromptNotFound, LabelNotFound))
 async def get_prompt(ctx: Context, args: GetPrompt) -> One[Prompt]:
     """Read a prompt with its text and variables; `label` chooses the version that the label points at."""
     async with ctx.snapshot() as tx:
-        return One(data=Prompt.model_validate(await _read(tx, args.prompt_id, args.label)))
+        return One(data=Prompt.model_validate(await read_prompt(tx, args.prompt_id, args.label)))
 
 
 @command("prompts.update", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=_GUARDED)
@@ -94,7 +92,7 @@ async def update_prompt(ctx: Context, args: PatchPrompt) -> One[ChangedPrompt]:
         msg = "isPublic: is read-only: a person publishes a prompt from the dashboard"
         raise InvalidRequest(msg, details=[{"field": "isPublic", "message": msg}])
     changed = await _write(ctx, row, State.stored(row).patched(args), args.change_log)
-    return One(data=ChangedPrompt.model_validate(await _read(ctx.tx, args.prompt_id) | {"noop": not changed}))
+    return One(data=ChangedPrompt.model_validate(await read_prompt(ctx.tx, args.prompt_id) | {"noop": not changed}))
 
 
 @command("prompts.delete", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=_GUARDED)
@@ -103,6 +101,7 @@ async def delete_prompt(ctx: Context, args: DeletePrompt) -> None:
     row = await _locked(ctx, args)
     await queries.delete_prompt(ctx, args.prompt_id, row["revision"])
     ctx.emit("prompt.deleted", args.prompt_id, row["revision"])
+    ctx.enqueue(index_job(ctx.workspace_id))
 
 
 @query("prompts.versions", scope=Scope.PROMPTS_READ, rate=Rate.READONLY, raises=(PromptNotFound,))
@@ -124,7 +123,7 @@ async def restore_prompt_version(ctx: Context, args: RestorePromptVersion) -> On
     """Make an earlier version's text current again, as a new version; nothing is deleted, all else stays."""
     row, source = await _locked_with_version(ctx, args)
     changed = await _write(ctx, row, replace(State.stored(row), content=source["content"]), args.change_log)
-    now = await _read(ctx.tx, args.prompt_id)
+    now = await read_prompt(ctx.tx, args.prompt_id)
     return One(
         data=PromptAck.model_validate(
             {name: now[name] for name in PromptAck.model_fields.keys() & now.keys()} | {"noop": not changed}
@@ -208,24 +207,5 @@ async def _write(ctx: Context, row: asyncpg.Record, state: State, change_log: st
         version = Version(row["current_version"] + 1, revision, state.content, change_log)
     await queries.update_prompt(ctx, row["id"], row["revision"], state, version)
     ctx.emit("prompt.changed", row["id"], revision)
+    ctx.enqueue(index_job(ctx.workspace_id))
     return True
-
-
-async def _read(tx: Tx, prompt_id: UUID, label: str | None = None) -> dict[str, Any]:
-    """Read a prompt as its fields are named.
-
-    Raises:
-        PromptNotFound, LabelNotFound.
-    """
-    row = await queries.get_prompt(tx, prompt_id, label)
-    if row is None:
-        if label is not None and await queries.prompt_exists(tx, prompt_id):
-            raise LabelNotFound
-        raise PromptNotFound
-    stored = {"parameters": from_json(row["parameters"]), "label": label}
-    return _item(row) | stored | {"warnings": drift(row["variables"], row["names"])}
-
-
-def _item(row: asyncpg.Record) -> dict[str, Any]:
-    fields = {name: value for name, value in row.items() if name not in _UNSHOWN}
-    return fields | {"variables": variables_of(row["variables"], row["names"])}

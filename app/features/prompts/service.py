@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from app.features.documents.schemas import Notice
+from app.features.prompts import queries
+from app.features.prompts.errors import LabelNotFound, PromptNotFound
 from app.features.prompts.schemas import MAX_VARIABLES, NAME, Variable, VariableType, canonical
 from app.kit.errors import InvalidRequest
 from app.kit.ids import new_id
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.features.prompts.schemas import CreatePrompt, PatchPrompt
+    from app.store.tx import Tx
 
 _PLACE = re.compile(rf"\$\{{({NAME})\}}")
 _SHOWN = 20
+_UNSHOWN = ("variables", "names", "parameters")
 MAX_FILLED = 10 * 1024 * 1024
 """Characters of a text with its values: a value may stand in many places."""
 
@@ -107,6 +111,27 @@ class Version:
     def names(self) -> list[str]:
         """The variables that the text names, kept so that lists need not read it."""
         return names_in(self.content)
+
+
+async def read_prompt(tx: Tx, prompt_id: UUID, label: str | None = None) -> dict[str, Any]:
+    """Read a prompt as its fields are named.
+
+    Raises:
+        PromptNotFound, LabelNotFound.
+    """
+    row = await queries.get_prompt(tx, prompt_id, label)
+    if row is None:
+        if label is not None and await queries.prompt_exists(tx, prompt_id):
+            raise LabelNotFound
+        raise PromptNotFound
+    stored = {"parameters": from_json(row["parameters"]), "label": label}
+    return fields(row) | stored | {"warnings": drift(row["variables"], row["names"])}
+
+
+def fields(row: asyncpg.Record) -> dict[str, Any]:
+    """Name the fields of a prompt of a list."""
+    found = {name: value for name, value in row.items() if name not in _UNSHOWN}
+    return found | {"variables": variables_of(row["variables"], row["names"])}
 
 
 def declared(stored: str | None) -> list[Variable] | None:

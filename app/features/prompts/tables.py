@@ -43,6 +43,15 @@ prompts = Table(
     Column("deleted_at", DateTime(timezone=True)),
     Column("deleted_by", Uuid),
     Column("purged_at", DateTime(timezone=True)),
+    Column("indexed_revision", Integer, nullable=False, server_default="0"),
+    Index(
+        "prompts_unindexed_idx",
+        "workspace_id",
+        "last_changed_at",
+        postgresql_where=text(
+            "(deleted_at IS NULL AND indexed_revision < revision) OR (deleted_at IS NOT NULL AND indexed_revision > 0)"
+        ),
+    ),
     Index(
         "prompts_workspace_id_created_at_id_idx",
         "workspace_id",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.features.prompts import queries
+from app.gate.index import index_job
 from app.gate.policy import Scope
 from app.gate.trash import Bin, Eraser
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 async def restore(ctx: Context, prompt_id: UUID) -> int | None:
     """Take a prompt out of the trash."""
-    return await queries.undelete_prompt(ctx.tx, prompt_id)
+    revision = await queries.undelete_prompt(ctx.tx, prompt_id)
+    ctx.enqueue(index_job(ctx.workspace_id))
+    return revision
 
 
 BINS = [Bin("prompt", Scope.PROMPTS_READ, Scope.PROMPTS_WRITE, restore, queries.bury_prompt)]

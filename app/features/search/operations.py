@@ -2,144 +2,221 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from app.features.collections import service as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import read_document
-from app.features.indexing.service import LANGUAGE, Embedder
+from app.features.indexing.service import Embedder
+from app.features.prompts.errors import PromptNotFound
+from app.features.prompts.service import read_prompt
 from app.features.search import queries
 from app.features.search.errors import ItemNotFound
 from app.features.search.schemas import (
     MAX_LIMIT,
+    CollectionHit,
     DocumentHit,
     FetchedItem,
     FetchItem,
     FindByQuery,
     Hits,
+    IndexState,
     ItemMetadata,
     Kind,
+    PromptHit,
     ResultLink,
     ResultLinks,
     Search,
     SearchMeta,
+    SearchMode,
     SearchResult,
+    SearchScope,
 )
-from app.features.search.service import THRESHOLD, calibrated, fuse
+from app.features.search.service import THRESHOLD, calibrated, fuse, helps, interleave
 from app.gate.operation import Context, query
 from app.gate.policy import Rate, Scope
 from app.gate.site import Site
 from app.kit.errors import InsufficientScope
 from app.kit.ids import parse_id
+from app.kit.language import detect
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
     import asyncpg
 
+    from app.features.indexing.service import Vector
     from app.store.tx import Tx
 
 READ_SCOPES = (Scope.PROMPTS_READ, Scope.DOCUMENTS_READ)
 LINKS = 10
+MEMBERS = 100
 EXCERPT = 500
+
+_SCOPES = {kind: collections.READ_SCOPES[kind.item] for kind in (Kind.PROMPTS, Kind.DOCUMENTS, Kind.COLLECTIONS)}
+_Found = dict[Kind, list[dict[str, Any]]]
 
 
 @query("search.items", scope=READ_SCOPES, rate=Rate.READONLY)
 async def search_items(ctx: Context, args: Search) -> SearchResult:
     """Find prompts, documents and collections.
 
-    `semantic=true` ranks by words and meaning together; `semantic=false` finds the literal text in titles and whole
-    bodies, also before indexing is done. Only types that the credential may read are searched.
+    `semantic=true` ranks by words and meaning together; `semantic=false` finds the literal text in titles, descriptions
+    and whole bodies, also before indexing is done. Only types that the credential may read are searched. `meta` says
+    what was searched and how much of it is not in the index yet: nothing found is not the same as not indexed.
     """
-    limit = min(args.limit, MAX_LIMIT)
-    notice = None if limit == args.limit else f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned."
-    documents: list[DocumentHit] = []
-    pending = 0
-    if args.type in {Kind.ALL, Kind.DOCUMENTS} and Scope.DOCUMENTS_READ in ctx.principal.scopes:
-        documents, pending = await _find_documents(ctx, args, limit)
-    return SearchResult(
-        data=Hits(prompts=[], documents=documents, collections=[]),
-        meta=SearchMeta(semantic=args.semantic, query=args.q, pending=pending, notice=notice),
+    found, meta = await _find(ctx, args)
+    data = Hits(
+        prompts=[PromptHit(prompt_id=hit["id"], **_named(hit, "title", "description")) for hit in found[Kind.PROMPTS]],
+        documents=[_document_hit(hit) for hit in found[Kind.DOCUMENTS]],
+        collections=[
+            CollectionHit(collection_id=hit["id"], name=hit["title"], **_named(hit, "description"))
+            for hit in found[Kind.COLLECTIONS]
+        ],
     )
+    return SearchResult(data=data, meta=meta)
 
 
 @query("search.links", scope=READ_SCOPES, rate=Rate.READONLY)
 async def search_links(ctx: Context, args: FindByQuery) -> ResultLinks:
     """Find items by meaning and give their ids and the addresses where a person can open them."""
     site = ctx.get(Site)
-    found = await search_items.function(ctx, Search(q=args.query, limit=LINKS))
+    found, meta = await _find(ctx, Search(q=args.query, limit=LINKS))
+    ranked = {kind: [(hit["id"], hit["score"]) for hit in hits] for kind, hits in found.items()}
+    titles = {hit["id"]: hit["title"] for hits in found.values() for hit in hits}
     links = [
-        ResultLink(id=f"document_{hit.document_id}", title=hit.title, url=site.item_url("documents", hit.document_id))
-        for hit in found.data.documents
+        ResultLink(id=f"{kind.item}_{item}", title=titles[item], url=site.item_url(kind.value, item))
+        for kind, item in interleave(ranked, LINKS)
     ]
-    return ResultLinks(results=links)
+    return ResultLinks(results=links, meta=meta)
 
 
 @query(
-    "search.fetch", scope=READ_SCOPES, rate=Rate.READONLY, raises=(ItemNotFound, DocumentNotFound, InsufficientScope)
+    "search.fetch",
+    scope=READ_SCOPES,
+    rate=Rate.READONLY,
+    raises=(ItemNotFound, DocumentNotFound, PromptNotFound, CollectionNotFound, InsufficientScope),
 )
 async def fetch_item(ctx: Context, args: FetchItem) -> FetchedItem:
     """Read one item as text by the id that a search gave."""
-    kind, _, raw = args.id.partition("_")
-    item_id = parse_id(raw)
-    if kind != "document" or item_id is None:
+    name, _, raw = args.id.partition("_")
+    kind, item_id = next((kind for kind in _SCOPES if kind.item == name), None), parse_id(raw)
+    if kind is None or item_id is None:
         raise ItemNotFound
-    if Scope.DOCUMENTS_READ not in ctx.principal.scopes:
-        raise InsufficientScope((Scope.DOCUMENTS_READ.value,))
-    document = await read_document(ctx, item_id)
-    return FetchedItem(
-        id=args.id,
-        title=document.title,
-        text=document.content,
-        url=ctx.get(Site).item_url("documents", item_id),
-        metadata=ItemMetadata(type="document"),
-    )
+    if _SCOPES[kind] not in ctx.principal.scopes:
+        raise InsufficientScope((_SCOPES[kind].value,))
+    title, text = await _READERS[kind](ctx, item_id)
+    url = ctx.get(Site).item_url(kind.value, item_id)
+    return FetchedItem(id=args.id, title=title, text=text, url=url, metadata=ItemMetadata(type=name))
 
 
-async def _find_documents(ctx: Context, args: Search, limit: int) -> tuple[list[DocumentHit], int]:
-    if not args.semantic:
-        async with ctx.snapshot() as tx:
-            rows = await queries.find_literally(tx, args.q, args.tags, limit)
-            return [_literal_hit(row) for row in rows], await queries.count_pending(tx)
-    embedder = ctx.get(Embedder)
-    vector = await embedder.embed_query(args.q)  # no snapshot is open while a model thinks
+async def _document_text(ctx: Context, document_id: UUID) -> tuple[str, str]:
+    document = await read_document(ctx, document_id)
+    return document.title, document.content
+
+
+async def _prompt_text(ctx: Context, prompt_id: UUID) -> tuple[str, str]:
     async with ctx.snapshot() as tx:
-        lexical = await queries.rank_lexically(tx, LANGUAGE, args.q, args.tags)
-        dense = await queries.rank_by_vector(tx, vector, embedder.name, args.tags)
-        hits = await _described(tx, args.q, lexical, dense, embedder.name, limit)
-        return hits, await queries.count_pending(tx)
+        prompt = await read_prompt(tx, prompt_id)
+    parts = (f"# {prompt['title']}", prompt["description"], prompt["content"])
+    return prompt["title"], "\n\n".join(part for part in parts if part)
 
 
-def _literal_hit(row: asyncpg.Record) -> DocumentHit:
-    return DocumentHit(
-        document_id=row["id"],
-        title=row["title"],
-        status=row["status"],
-        highlight=row["highlight"] or None,
-        chunk_id=row["chunk_id"],
-        score=None,
+async def _collection_text(ctx: Context, collection_id: UUID) -> tuple[str, str]:
+    kinds = collections.readable_kinds(ctx)
+    async with ctx.snapshot() as tx:
+        collection = await collections.read_collection(tx, kinds, collection_id)
+        members = await collections.list_members(tx, kinds, collection_id, MEMBERS)
+    lines = [f"- {row['title']} ({row['item_type']}_{row['item_id']})" for row in members]
+    if collection.item_count > len(lines):
+        lines.append(f"- … and {collection.item_count - len(lines)} more")
+    parts = (f"# {collection.name}", collection.description, "\n".join(lines))
+    return collection.name, "\n\n".join(part for part in parts if part)
+
+
+_READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text, Kind.COLLECTIONS: _collection_text}
+
+
+async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
+    limit = min(args.limit, MAX_LIMIT)
+    kinds = [kind for kind, scope in _SCOPES.items() if args.type in {Kind.ALL, kind} and scope in ctx.principal.scopes]
+    embedder = ctx.get(Embedder)
+    vector = None
+    if args.semantic and kinds and helps(embedder.name, detect(args.q)):
+        vector = await embedder.embed_query(args.q)  # no snapshot is open while a model thinks
+    found: _Found = {kind: [] for kind in _SCOPES}
+    total = pending = 0
+    async with ctx.snapshot() as tx:
+        if args.semantic:
+            ranking = _Ranking(tx, args, limit, embedder.name, vector)
+            found |= {kind: await ranking.hits(kind) for kind in kinds}
+        else:
+            found |= await _literally(tx, args, kinds, limit)
+        for kind in kinds:
+            state = await queries.count_indexed(tx, kind.item, args.tags)
+            total, pending = total + state[0], pending + state[1]
+    return found, _meta(ctx, args, kinds, IndexState(total=total, pending=pending))
+
+
+def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState) -> SearchMeta:
+    over = args.limit > MAX_LIMIT
+    return SearchMeta(
+        semantic=args.semantic,
+        query=args.q,
+        mode=SearchMode.HYBRID if args.semantic else SearchMode.LITERAL,
+        scope=SearchScope(types=list(kinds), tags=args.tags, restricted=ctx.principal.collections is not None),
+        index=index,
+        pending=index.pending,
+        notice=f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned." if over else None,
     )
 
 
-async def _described(
-    tx: Tx, text: str, lexical: list[asyncpg.Record], dense: list[asyncpg.Record], model: str, limit: int
-) -> list[DocumentHit]:
-    words = {row["id"]: row["score"] for row in lexical}
-    cosines = {row["id"]: row["score"] for row in dense}
-    scores = {item: calibrated(model, cosines[item]) if item in cosines else THRESHOLD for item in {**words, **cosines}}
-    kept = [
-        item
-        for item in fuse(words, cosines, lexical[0]["bound"] if lexical else 0.0)
-        if item in words or scores[item] >= THRESHOLD
-    ][:limit]
-    passages = {row["id"]: row["chunk"] for row in dense} | await queries.find_passages(tx, LANGUAGE, text, kept)
-    described = await queries.describe_hits(tx, [(item, passages.get(item)) for item in kept])
-    return [_hit(described[item], scores[item]) for item in kept if item in described]
+async def _literally(tx: Tx, args: Search, kinds: Sequence[Kind], limit: int) -> _Found:
+    found = await queries.find_literally(tx, [kind.item for kind in kinds], args.q, args.tags, limit)
+    return {kind: [dict(row) | {"score": None} for row in found[kind.item]] for kind in kinds}
 
 
-def _hit(row: asyncpg.Record, score: float) -> DocumentHit:
-    return DocumentHit(
-        document_id=row["id"],
-        title=row["title"],
-        status=row["status"],
-        highlight=(row["highlight"] or "")[:EXCERPT] or None,
-        chunk_id=row["chunk_id"],
-        score=score,
-    )
+class _Ranking:
+    """One query by meaning and words, over one kind after the other."""
+
+    def __init__(self, tx: Tx, args: Search, limit: int, model: str, vector: Vector | None) -> None:
+        self._tx, self._args, self._limit, self._model, self._vector = tx, args, limit, model, vector
+
+    async def hits(self, kind: Kind) -> list[dict[str, Any]]:
+        """Rank the items of a kind; a hit counts for a word in common, or for enough meaning."""
+        tx, args = self._tx, self._args
+        lexical = await queries.rank_lexically(tx, kind.item, args.q, args.tags)
+        dense: list[asyncpg.Record] = []
+        if self._vector is not None:
+            dense = await queries.rank_by_vector(tx, kind.item, self._vector, self._model, args.tags)
+        words = {row["id"]: row["score"] for row in lexical}
+        cosines = {row["id"]: row["score"] for row in dense}
+        scores = dict.fromkeys(words, THRESHOLD) | {
+            item: calibrated(self._model, cosine) for item, cosine in cosines.items()
+        }
+        order = fuse(words, cosines, lexical[0]["bound"] if lexical else 0.0)
+        kept = [item for item in order if item in words or scores[item] >= THRESHOLD][: self._limit]
+        described = await self._described(kind, kept, dense)
+        return [dict(described[item]) | {"score": scores[item]} for item in kept if item in described]
+
+    async def _described(
+        self, kind: Kind, kept: list[UUID], dense: list[asyncpg.Record]
+    ) -> Mapping[UUID, asyncpg.Record]:
+        if kind is not Kind.DOCUMENTS:
+            return await queries.describe_items(self._tx, kind.item, kept)
+        passages = {row["id"]: row["chunk"] for row in dense}
+        passages |= await queries.find_passages(self._tx, self._args.q, kept)
+        return await queries.describe_hits(self._tx, [(item, passages.get(item)) for item in kept])
+
+
+def _named(hit: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: hit[name] for name in (*names, "score")}
+
+
+def _document_hit(hit: Mapping[str, Any]) -> DocumentHit:
+    text = hit["highlight"] or ""
+    highlight = (text if hit["score"] is None else text[:EXCERPT]) or None
+    fields = _named(hit, "title", "status", "chunk_id")
+    return DocumentHit(document_id=hit["id"], highlight=highlight, **fields)

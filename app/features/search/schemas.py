@@ -25,6 +25,18 @@ class Kind(StrEnum):
     DOCUMENTS = "documents"
     COLLECTIONS = "collections"
 
+    @property
+    def item(self) -> str:
+        """One of them, in a word, as ids and the database name it."""
+        return self.value.removesuffix("s")
+
+
+class SearchMode(StrEnum):
+    """How a search looks."""
+
+    HYBRID = "hybrid"
+    LITERAL = "literal"
+
 
 class Search(Model):
     """What to look for, and how."""
@@ -77,12 +89,30 @@ class Hits(Model):
     collections: list[CollectionHit]
 
 
+class IndexState(Model):
+    """How much of what was searched is in the index as it is now."""
+
+    total: Annotated[int, Field(description="Items in the scope of the search.")]
+    pending: Annotated[int, Field(description="Those whose current text is not searchable by meaning yet.")]
+
+
+class SearchScope(Model):
+    """What was searched."""
+
+    types: Annotated[list[Kind], Field(description="Only types that the credential may read.")]
+    tags: list[str]
+    restricted: Annotated[bool, Field(description="true: only members of the collections that the key is limited to.")]
+
+
 class SearchMeta(Model):
-    """How the search was done, and what it could not see yet."""
+    """How the search was done, over what, and what it could not see yet."""
 
     semantic: bool
     query: str
-    pending: Annotated[int, Field(description="Documents whose current text is not searchable by meaning yet.")]
+    mode: Annotated[SearchMode, Field(description="hybrid: words and meaning; literal: the text as it stands.")]
+    scope: SearchScope
+    index: IndexState
+    pending: Annotated[int, Field(description="The same as `index.pending`.")]
     notice: Annotated[str | None, Field(default=None, exclude_if=absent)]
 
 
@@ -108,9 +138,10 @@ class ResultLink(Model):
 
 
 class ResultLinks(Model):
-    """`{"results": […]}`, best first."""
+    """`{"results": […], "meta": …}`, best first."""
 
     results: list[ResultLink]
+    meta: SearchMeta
 
 
 class FetchItem(Model):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from app.kit.language import NOT_LATIN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
+
+K = TypeVar("K", bound=str)
 
 LEXICAL_WEIGHT: Final = 0.6
 DENSE_WEIGHT: Final = 0.4
@@ -24,6 +28,15 @@ _CURVES: Final[dict[str, tuple[tuple[float, float], ...]]] = {
 }
 
 
+_UNHELPFUL: Final[dict[str, frozenset[str]]] = {"minilm": NOT_LATIN}
+"""Languages of queries in which a model, by its family, has learned nothing."""
+
+
+def helps(model: str, language: str) -> bool:
+    """Tell whether a model's vectors say anything about a query in a language; else words alone decide."""
+    return language not in _UNHELPFUL.get(model.split("-", 1)[0], frozenset())
+
+
 def fuse(lexical: Mapping[UUID, float], dense: Mapping[UUID, float], bound: float) -> list[UUID]:
     """Order ids by 0.6 × lexical + 0.4 × dense, each scaled to 0–1 over its list; ties by id, so one order for ever.
 
@@ -38,6 +51,15 @@ def fuse(lexical: Mapping[UUID, float], dense: Mapping[UUID, float], bound: floa
         for item in {**lexical, **dense}
     }
     return sorted(fused, key=lambda item: (-fused[item], item))
+
+
+def interleave(ranked: Mapping[K, Sequence[tuple[UUID, float]]], limit: int) -> list[tuple[K, UUID]]:
+    """Merge ranked lists of several kinds: the best of each, then the second of each; within a round by score.
+
+    Fused scores of different lists cannot be compared, and no kind should hide another.
+    """
+    places = [(place, -score, kind, item) for kind, hits in ranked.items() for place, (item, score) in enumerate(hits)]
+    return [(kind, item) for _, _, kind, item in sorted(places)[:limit]]
 
 
 def _scaled(scores: Mapping[UUID, float]) -> dict[UUID, float]:

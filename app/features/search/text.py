@@ -5,45 +5,87 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from app.features.search.schemas import SearchMode
 from app.kit.sanitize import fenced, one_line, sanitize
 
 if TYPE_CHECKING:
     from app.features.search.schemas import (
+        CollectionHit,
         DocumentHit,
         FetchedItem,
         FetchItem,
         FindByQuery,
+        Hits,
+        PromptHit,
         ResultLinks,
         Search,
+        SearchMeta,
         SearchResult,
     )
 
 _EXCERPT = 300
+_DESCRIPTION = 100
+_MODES = {SearchMode.HYBRID: "words and meaning", SearchMode.LITERAL: "the literal text"}
 
 
 def items(result: SearchResult, args: Search) -> str:
-    """Render hits by type, with the passage of each, and say what was searched."""
-    hits = result.data.documents
-    count = len(hits)
-    lines = [f"Found {count} document{'' if count == 1 else 's'} for “{one_line(args.q, 200)}”{':' if count else '.'}"]
-    for hit in hits:
-        score = f" | Score: {hit.score:.2f}" if hit.score is not None else ""
-        lines.append(f"- **{one_line(hit.title)}**")
-        lines.append(f"  ID: {hit.document_id} | Status: {hit.status}{score}")
-        if hit.chunk_id is not None:
-            lines.append(f"  Chunk: {hit.chunk_id}")
-    if passages := [f"{hit.document_id}: {one_line(hit.highlight, _EXCERPT)}" for hit in hits if hit.highlight]:
-        lines.extend(["", fenced("\n".join(passages), "Stored passages, one for each document.")])
-    return "\n".join([*lines, *_unseen(result, hits)])
+    """Render hits by type, with the passage of each document, and say what was searched."""
+    hits = result.data
+    sought = f"“{one_line(args.q, 200)}”"
+    counts = [_count(len(found), kind) for kind, found in _by_kind(hits).items() if found]
+    lines = [f"Found {', '.join(counts)} for {sought}:" if counts else f"Found nothing for {sought}."]
+    lines += [line for hit in hits.prompts for line in _prompt(hit)]
+    lines += [line for hit in hits.documents for line in _document(hit)]
+    lines += [line for hit in hits.collections for line in _collection(hit)]
+    passages = [f"{hit.document_id}: {one_line(hit.highlight, _EXCERPT)}" for hit in hits.documents if hit.highlight]
+    if passages:
+        lines += ["", fenced("\n".join(passages), "Stored passages, one for each document.")]
+    return "\n".join([*lines, *_how(result.meta, found=bool(counts))])
 
 
-def _unseen(result: SearchResult, hits: list[DocumentHit]) -> list[str]:
-    meta = result.meta
+def _by_kind(hits: Hits) -> dict[str, list[Any]]:
+    return {"prompt": list(hits.prompts), "document": list(hits.documents), "collection": list(hits.collections)}
+
+
+def _count(count: int, kind: str) -> str:
+    return f"{count} {kind}{'' if count == 1 else 's'}"
+
+
+def _prompt(hit: PromptHit) -> list[str]:
+    return _item(hit.title, "prompt", hit.description, f"{hit.prompt_id}{_score(hit.score)}")
+
+
+def _collection(hit: CollectionHit) -> list[str]:
+    return _item(hit.name, "collection", hit.description, f"{hit.collection_id}{_score(hit.score)}")
+
+
+def _item(name: str, kind: str, description: str, facts: str) -> list[str]:
+    said = [f"  {one_line(description, _DESCRIPTION)}"] if description else []
+    return [f"- **{one_line(name)}** ({kind})", *said, f"  ID: {facts}"]
+
+
+def _document(hit: DocumentHit) -> list[str]:
+    lines = [f"- **{one_line(hit.title)}**", f"  ID: {hit.document_id} | Status: {hit.status}{_score(hit.score)}"]
+    return lines if hit.chunk_id is None else [*lines, f"  Chunk: {hit.chunk_id}"]
+
+
+def _score(score: float | None) -> str:
+    return "" if score is None else f" | Score: {score:.2f}"
+
+
+def _how(meta: SearchMeta, *, found: bool) -> list[str]:
+    """Say what was searched, how, and what an empty answer means."""
+    kinds = ", ".join(kind.value for kind in meta.scope.types) or "nothing, for want of a permission"
+    tags = f", tagged {', '.join(one_line(tag, 100) for tag in meta.scope.tags)}" if meta.scope.tags else ""
+    key = "; this key sees only its collections" if meta.scope.restricted else ""
+    state = meta.index
     lines = [meta.notice] if meta.notice else []
-    if meta.pending and meta.semantic:
-        lines.append(f"{meta.pending} documents are still being indexed and may be missing; semantic=false sees them.")
-    elif not hits:
-        lines.append("Everything that this credential may read was searched.")
+    lines.append(f"Searched {kinds}{tags} for {_MODES[meta.mode]}{key}. Items in this scope: {state.total}.")
+    if state.pending and meta.mode is SearchMode.HYBRID:
+        first = "Not indexed yet" if found else "This does not mean that there is nothing. Not indexed yet"
+        lines.append(f"{first}: {state.pending} of {state.total}; semantic=false sees these too.")
+    elif not found:
+        lines.append("All of it was searched: there is nothing to find here.")
     return lines
 
 

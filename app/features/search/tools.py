@@ -22,9 +22,10 @@ TOOLS = [
         23,
         "find_items",
         "Find items",
-        "Find which stored items are about something, by meaning and words, or literally with semantic=false "
-        "(names, codes, exact phrases; also text not indexed yet). Gives titles, ids, scores and the best passage "
-        "of each. Then read one with get_document.",
+        "Find prompts, documents and collections about something, by meaning and words, or literally with "
+        "semantic=false (names, codes, exact phrases; also text not indexed yet). Start here when work goes on from "
+        "another session or client: it finds their decisions, handoffs, conversations. "
+        "Gives ids, scores and passages; then get_document, read_prompt or get_collection.",
         operations.search_items,
         READS,
         text.items,

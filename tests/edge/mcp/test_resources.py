@@ -6,16 +6,20 @@ from uuid import uuid4
 
 import pytest
 
+from tests.contract.requirements import proves
+
 PUBLIC = ["contextrepo://capabilities", "contextrepo://openapi"]
+PROFILE = "contextrepo://user/profile"
 
 
 async def test_the_list_is_short_and_public(http, era):
     resources = (await era.send(http, "resources/list")).json()["result"]["resources"]
-    assert [resource["uri"] for resource in resources] == PUBLIC
+    assert [resource["uri"] for resource in resources] == [*PUBLIC, PROFILE]
     templates = (await era.send(http, "resources/templates/list")).json()["result"]["resourceTemplates"]
     assert [template["uriTemplate"] for template in templates] == [
         "contextrepo://collections/{id}",
         "contextrepo://documents/{id}",
+        "contextrepo://prompts/{id}",
     ]
 
 
@@ -35,6 +39,32 @@ async def test_a_document_reads_like_its_tool(alice, make, era):
     answer = await era.send(alice.client, "resources/read", {"uri": f"contextrepo://documents/{document['id']}"})
     contents = answer.json()["result"]["contents"]
     assert (contents[0]["mimeType"], "The text." in contents[0]["text"]) == ("text/markdown", True)
+
+
+@proves("RES-TEMPLATES")
+async def test_prompts_collections_and_the_profile_read_like_their_tools(alice, bob, make, era):
+    prompt = await make.prompt(alice.client, content="Greet ${who}.")
+    document = await make.document(alice.client, title="A member")
+    collection = await make.collection(alice.client, name="Greetings", items=[document["id"]])
+    for uri, parts in {
+        f"contextrepo://prompts/{prompt['id']}": ["Greet ${who}.", prompt["id"]],
+        f"contextrepo://collections/{collection['id']}": ["Greetings", "A member"],
+        PROFILE: [alice.email, str(alice.id)],
+    }.items():
+        (contents,) = (await era.send(alice.client, "resources/read", {"uri": uri})).json()["result"]["contents"]
+        assert (contents["uri"], contents["mimeType"]) == (uri, "text/markdown")
+        assert all(part in contents["text"] for part in parts)
+        foreign = (await era.send(bob.client, "resources/read", {"uri": uri})).json()
+        assert alice.email not in str(foreign)
+        assert uri == PROFILE or foreign["error"]["data"]["reason"] == "NOT_FOUND"
+
+
+async def test_the_profile_is_for_who_is_signed_in(http, alice, make, era):
+    assert (await era.send(http, "resources/read", {"uri": PROFILE})).status_code == 401
+    assert "error" in (await era.send(alice.client, "resources/read", {"uri": f"{PROFILE}/x"})).json()
+    for scope in ("documents.read", "prompts.read"):
+        client = make.client(await make.key(alice, scopes=(scope,)))
+        assert "result" in (await era.send(client, "resources/read", {"uri": PROFILE})).json()
 
 
 @pytest.mark.parametrize("uri", ["contextrepo://nothing", "contextrepo://documents/", "foo://bar", "x"])

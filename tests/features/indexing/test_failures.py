@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from app.features.documents.service import index_job
 from app.features.indexing import jobs as indexing_jobs
 from app.features.indexing import service
 from app.features.indexing.remote import Embedder
+from app.gate.index import index_job
 from app.store import jobs
 
 EXPIRE = "UPDATE documents SET index_claimed_until = now() - interval '1 s' WHERE workspace_id = $1"

@@ -125,7 +125,7 @@ async def test_lists_counts_and_search_hold_members_alone(scene):
     me = (await client.get("/v1/user/me")).json()["data"]
     assert (me["usage"]["documents"]["used"], me["collectionIds"]) == (1, [scene.collection["id"]])
     found = (await client.get("/v1/search", params={"q": "hidden", "semantic": "false"})).json()
-    assert (found["data"]["documents"], found["meta"]["pending"]) == ([], 1)
+    assert (found["data"]["documents"], found["meta"]["pending"]) == ([], 2)  # the member and the collection
 
 
 @proves("KEY-COLLECTIONS")

@@ -10,6 +10,7 @@ from pgvector import HalfVector
 
 from app.features.indexing.remote import MiniLM
 from app.features.search import queries
+from app.kit.ids import NO_ID
 
 DOCUMENTS = 30
 CROWD = 400
@@ -120,7 +121,7 @@ async def home(sql, table, user):
 
 async def test_the_lexical_statement_reads_one_partition_by_its_key(tenants, database, sql):
     user = tenants[2]
-    args = ("english", "term1 term2 term300", [], queries.CANDIDATES)
+    args = ("term1 term2 term300", [], queries.CANDIDATES)
     nodes = await plan(database, user, queries._LEXICAL, *args)
     (partition,) = partitions(nodes, "postings")
     assert partition == await home(sql, "postings", user)
@@ -144,21 +145,45 @@ async def test_the_dense_statement_reads_one_partition_and_only_the_own_rows(ten
 async def test_the_passages_of_hits_are_found_by_their_terms(tenants, database, sql):
     user = tenants[2]
     rows = await sql.fetch("SELECT id FROM documents WHERE workspace_id = $1 LIMIT 20", user.workspace_id)
-    nodes = await plan(database, user, queries._PASSAGES, "english", "term1 term2", [row["id"] for row in rows])
+    nodes = await plan(database, user, queries._PASSAGES, "term1 term2", [row["id"] for row in rows])
     assert partitions(nodes, "postings") == {await home(sql, "postings", user)}
     assert not any(name.startswith("postings") for name in scanned_whole(nodes))
 
 
-async def test_the_literal_statement_reads_only_the_own_texts(tenants, database):
-    nodes = await plan(database, tenants[0], queries._LITERAL, "text 77", [], 20)
-    assert not {"contents", "chunks"} & scanned_whole(nodes)
+async def test_the_literal_statement_reads_only_the_own_texts(tenants, database, sql):
+    async with database.snapshot(tenants[0].workspace_id) as tx:
+        body = await tx.fetchval("SELECT prosrc FROM pg_proc WHERE proname = 'search_literally'")
+    async with sql.acquire() as connection, connection.transaction():
+        await connection.execute(
+            "SET LOCAL ROLE app_system; SET LOCAL app.collections = '*';"
+            f"SET LOCAL app.workspace_id = '{tenants[0].workspace_id}'"
+        )
+        explained = await connection.fetchval(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {body}", ["document", "prompt", "collection"], "text 77", [], 20
+        )
+    nodes = [node for node in walk(json.loads(explained)[0]["Plan"]) if node.get("Actual Loops", 0) > 0]
+    assert not {"contents", "chunks", "documents"} & scanned_whole(nodes)
+    assert {"contents", "documents"} <= relations(nodes)
     assert sum(foreign_rows(nodes).values()) == 0
+
+
+async def test_the_literal_function_sees_what_the_transaction_may_see(tenants, database, make):
+    mine, other = tenants[0], tenants[1]
+    call = "SELECT count(*) FROM search_literally(ARRAY['document', 'prompt', 'collection'], 'text 7', '{}', 100)"
+    async with database.snapshot(mine.workspace_id) as tx:
+        assert await tx.fetchval(call) == 1
+        assert await tx.fetchval("SELECT current_user") == "app_read"
+    async with database.snapshot(mine.workspace_id, []) as tx:
+        assert await tx.fetchval(call) == 0
+    async with database.snapshot(NO_ID) as tx:
+        assert await tx.fetchval(call) == 0
+    for user in (mine, other):
+        assert len((await user.client.get("/v1/search?q=text 7&semantic=false")).json()["data"]["documents"]) == 1
 
 
 async def test_row_level_security_is_in_the_plan(tenants, database):
     async with database.snapshot(tenants[0].workspace_id) as tx:
-        args = (tenants[1].workspace_id, "english", "term1", [], queries.CANDIDATES)
+        args = (tenants[1].workspace_id, "term1", [], queries.CANDIDATES)
         assert await tx.fetch(queries._LEXICAL, *args) == []
         dense = queries._DENSE.format(dim=384)
         assert await tx.fetch(dense, tenants[1].workspace_id, vector(), MiniLM.name, [], 100) == []
-        assert await tx.fetch(queries._LITERAL, tenants[1].workspace_id, "text", [], 20) == []

@@ -76,7 +76,15 @@ async def test_the_same_query_gives_the_same_order_also_among_equals(alice, make
 async def test_nothing_is_found_in_an_empty_workspace(alice):
     answer = await search(alice, "anything")
     assert answer["data"] == {"prompts": [], "documents": [], "collections": []}
-    assert answer["meta"] == {"semantic": True, "query": "anything", "pending": 0}
+    types = ["prompts", "documents", "collections"]
+    assert answer["meta"] == {
+        "semantic": True,
+        "query": "anything",
+        "mode": "hybrid",
+        "scope": {"types": types, "tags": [], "restricted": False},
+        "index": {"total": 0, "pending": 0},
+        "pending": 0,
+    }
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ async def test_a_purged_collection_leaves_its_members(alice, make, sql):
     made = await make.collection(alice.client, name="Zanzibar", description="Zanzibar", items=[document["id"]])
     await alice.client.delete(f"/v1/collections/{made['id']}")
     counts = (await alice.client.delete(f"/v1/trash/{made['id']}")).json()["data"]["purged"]
-    assert counts == {"memberships": 1, "answers": 0}
+    assert counts == {"memberships": 1, "postings": 0, "vectors": 0, "answers": 0}
     assert (await alice.client.get(f"/v1/documents/{document['id']}")).status_code == 200
     name = await sql.fetchval("SELECT name || description FROM collections WHERE id = $1", uuid.UUID(made["id"]))
     assert name == ""

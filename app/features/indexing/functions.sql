@@ -1,0 +1,74 @@
+-- Functions of the search index. They run with the rights of their caller.
+
+-- Characters of scripts that are written without spaces between words (and Hangul, whose endings no stemmer knows).
+CREATE OR REPLACE FUNCTION search_unspaced()
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
+  SELECT '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]'
+$function$;
+
+-- The terms of a text, with how often each occurs; texts and queries are read alike. Words are stemmed as the language
+-- has it. What is joined (`snake_case`, `a.b.c`, `E-1042`, `camelCase`) counts as a whole and by its parts. Scripts
+-- without spaces give single characters and pairs.
+CREATE OR REPLACE FUNCTION search_terms(p_language text, p_text text)
+RETURNS TABLE (term text, tf int)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 AS $function$
+#variable_conflict use_column
+DECLARE
+  v_text text := p_text;
+  v_words text;
+  v_unspaced text;
+BEGIN
+  IF octet_length(v_text) > length(v_text) THEN
+    v_text := normalize(v_text, NFKC);
+    IF v_text ~ search_unspaced() THEN
+      v_unspaced := search_unspaced();
+    END IF;
+  END IF;
+  v_words := translate(regexp_replace(v_text, '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g'),
+                       '._:/\#@-', '        ');
+  IF v_unspaced IS NOT NULL THEN
+    v_words := regexp_replace(v_words, v_unspaced, ' ', 'g');
+  END IF;
+  RETURN QUERY
+  SELECT every.term, sum(every.tf)::int
+    FROM (SELECT lexeme AS term, cardinality(positions) AS tf
+            FROM unnest(to_tsvector(p_language::regconfig, v_words))
+          UNION ALL
+          SELECT left(lower(found[1]), 200), 1
+            FROM regexp_matches(
+                   v_text, '((?:[[:alnum:]]+[._:/\\#@-]+)+[[:alnum:]]+|[[:alnum:]]*[[:lower:]][[:upper:]][[:alnum:]]*)',
+                   'g') AS found
+          UNION ALL
+          SELECT unnest(CASE WHEN pair.after ~ v_unspaced THEN ARRAY[pair.one, pair.one || pair.after]
+                             ELSE ARRAY[pair.one] END), 1
+            FROM (SELECT one, lead(one) OVER (ORDER BY place) AS after
+                    FROM string_to_table(CASE WHEN v_unspaced IS NOT NULL THEN v_text END, NULL)
+                         WITH ORDINALITY AS t(one, place)) AS pair
+           WHERE pair.one ~ v_unspaced) AS every
+   GROUP BY every.term;
+END
+$function$;
+
+-- The terms of a query for one level of the index: read once in each language that holds a hundredth of the level, and as
+-- it stands. `rarity` is the term's inverse document frequency among all that the workspace has of the level, `average`
+-- the mean length there.
+CREATE OR REPLACE FUNCTION search_query(p_workspace uuid, p_level text, p_text text)
+RETURNS TABLE (language text, term text, weight int, rarity float8, average float8)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
+  WITH held AS (
+    SELECT language, chunks, length FROM index_statistics
+     WHERE workspace_id = p_workspace AND level = p_level AND chunks > 0
+  ), whole AS (
+    SELECT sum(chunks)::float8 AS n, sum(length)::float8 / greatest(sum(chunks), 1) AS average FROM held
+  ), asked AS (
+    SELECT held.language, t.term, t.tf, whole.n, whole.average,
+           (SELECT count(*) FROM postings p
+             WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = held.language
+               AND p.term = t.term) AS df
+      FROM held, whole, search_terms(held.language, p_text) AS t
+     WHERE held.language = 'simple' OR held.chunks * 100 >= whole.n
+  )
+  SELECT asked.language, asked.term, asked.tf, ln(1 + (asked.n - asked.df + 0.5) / (asked.df + 0.5)),
+         greatest(asked.average, 1)
+    FROM asked
+$function$;

@@ -1,0 +1,1 @@
+"""Prompts and collections in the index: one vector and one set of terms each, never passages."""

@@ -1,0 +1,66 @@
+-- Functions of search.
+
+-- Where a text stands in another, ignoring case; 0: nowhere. `position` compares up to the whole needle at every place of
+-- a text made for it; the regular-expression engine, with every character literal (`***=`), stays linear, and is slower
+-- for the short needles that people type.
+CREATE OR REPLACE FUNCTION literal_place(p_needle text, p_text text)
+RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
+  SELECT CASE WHEN length(p_needle) <= 64 THEN position(lower(p_needle) IN lower(p_text))
+              ELSE regexp_instr(lower(p_text), '***=' || lower(p_needle)) END
+$function$;
+
+-- Literal search over the kinds in $1, for the text $2, with all of the tags in $3, at most $4 of each kind: titles and
+-- descriptions first, then the newest. Whole bodies are read, also before they are indexed; a passage is named where
+-- there is one already. It runs as the role that no row-level policy narrows, since comparisons of texts may not be
+-- pushed below one, and so says itself which rows a transaction may see: its workspace's, and of them only members of
+-- its collections where it is restricted to some. (Parameters by number: a test explains this text as it stands.)
+CREATE OR REPLACE FUNCTION search_literally(p_kinds text[], p_text text, p_tags text[], p_limit int)
+RETURNS TABLE (
+  kind text, id uuid, title text, description text, status text, chunk_id uuid, highlight text
+)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $function$
+  WITH tenant AS MATERIALIZED (
+    SELECT nullif(current_setting('app.workspace_id', true), '')::uuid AS id,
+           coalesce(current_setting('app.collections', true), '') = '*' AS everything,
+           string_to_array(nullif(current_setting('app.collections', true), '*'), ',') AS reach
+  ), candidates AS (
+    SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.created_at, t.content AS body
+      FROM documents d
+      JOIN contents t ON t.workspace_id = d.workspace_id AND t.digest = d.content_digest
+     WHERE 'document' = ANY ($1) AND d.workspace_id = (SELECT tenant.id FROM tenant) AND d.deleted_at IS NULL
+       AND d.tags @> $3
+       AND ((SELECT tenant.everything FROM tenant) OR in_reach(d.workspace_id, 'document', d.id))
+    UNION ALL
+    SELECT 'prompt', p.id, p.title, p.description, '', p.created_at, v.content
+      FROM prompts p
+      JOIN prompt_versions v
+        ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = p.current_version
+     WHERE 'prompt' = ANY ($1) AND p.workspace_id = (SELECT tenant.id FROM tenant) AND p.deleted_at IS NULL
+       AND NOT p.archived AND p.tags @> $3
+       AND ((SELECT tenant.everything FROM tenant) OR in_reach(p.workspace_id, 'prompt', p.id))
+    UNION ALL
+    SELECT 'collection', c.id, c.name, c.description, '', c.created_at, ''
+      FROM collections c
+     WHERE 'collection' = ANY ($1) AND c.workspace_id = (SELECT tenant.id FROM tenant) AND c.deleted_at IS NULL
+       AND c.tags @> $3
+       AND ((SELECT tenant.everything FROM tenant) OR c.id = ANY ((SELECT tenant.reach FROM tenant)::uuid[]))
+  ), placed AS (
+    SELECT c.*, greatest(literal_place($2, c.title), literal_place($2, c.description)) AS named,
+           literal_place($2, c.body) AS place
+      FROM candidates c
+  ), ranked AS (
+    SELECT p.*, row_number() OVER (PARTITION BY p.kind ORDER BY (p.named > 0) DESC, p.created_at DESC, p.id) AS rank
+      FROM placed p
+     WHERE p.named > 0 OR p.place > 0
+  )
+  SELECT r.kind, r.id, r.title, r.description, r.status, h.id,
+         substr(r.body, greatest(r.place - 80, 1), 80 + length($2) + 120)
+    FROM ranked r
+    LEFT JOIN LATERAL (
+         SELECT c.id FROM chunks c
+          WHERE c.workspace_id = (SELECT tenant.id FROM tenant) AND c.document_id = r.id AND c.level = 'paragraph'
+            AND r.place > 0 AND r.place - 1 BETWEEN c.start_index AND c.end_index - 1
+          LIMIT 1) AS h ON r.kind = 'document'
+   WHERE r.rank <= $4
+   ORDER BY r.kind, r.rank
+$function$;

@@ -1,0 +1,1 @@
+"""Retrieval quality of the running service on sets of documents, questions and judgements."""

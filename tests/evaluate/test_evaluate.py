@@ -1,0 +1,54 @@
+"""The measures and the baselines of the evaluation, by hand-made cases."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+
+import pytest
+
+from tests.evaluate.baselines import Grep, PlainBM25
+from tests.evaluate.data import read_set
+from tests.evaluate.metrics import judge, mean
+
+
+def test_the_measures_of_a_ranking():
+    ndcg, recall, mrr, deep = judge(["x", "a", "x", "b"], {"a": 2, "b": 1, "c": 1})
+    ideal = 2 + 1 / math.log2(3) + 1 / 2
+    assert ndcg == pytest.approx((2 / math.log2(3) + 1 / 2) / ideal)  # the repeated x counts once
+    assert (recall, mrr, deep) == (pytest.approx(2 / 3), 0.5, pytest.approx(2 / 3))
+    assert judge([], {"a": 1}) == (0.0, 0.0, 0.0, 0.0)
+    assert judge(["a"], {"a": 1}) == (1.0, 1.0, 1.0, 1.0)
+    assert judge([*(f"x{n}" for n in range(10)), "a"], {"a": 1}) == (0.0, 0.0, 0.0, 1.0)
+    assert mean([(1.0, 0.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0)]) == (0.5, 0.0, 0.5, 1.0)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A set with two groups, packed as public ones are."""
+    documents = [
+        {"id": "a1", "title": "Kettle", "text": "Boil the water.", "group": "a"},
+        {"id": "a2", "title": "Lamp", "text": "Boil nothing, shine.", "group": "a"},
+        {"id": "b1", "title": "Kettle", "text": "Boil the water, then boil it again.", "group": "b"},
+    ]
+    lines = "\n".join(json.dumps(document) for document in documents)
+    (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    questions = [{"id": "1", "text": "kettle to boil", "group": "a"}, {"id": "2", "text": "unjudged"}]
+    (tmp_path / "queries.dev.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    (tmp_path / "qrels.dev.tsv").write_text("query-id\tcorpus-id\tscore\n1\ta1\t1\n1\ta2\t0\n")
+    return tmp_path
+
+
+def test_a_set_is_read_with_its_judged_questions_alone(folder):
+    data = read_set(folder, "dev")
+    assert [document["id"] for document in data.documents] == ["a1", "a2", "b1"]
+    assert [(one.id, one.group, one.relevant) for one in data.questions] == [("1", "a", {"a1": 1})]
+    with pytest.raises(FileNotFoundError):
+        read_set(folder, "held")
+
+
+@pytest.mark.parametrize("system", [PlainBM25, Grep])
+def test_baselines_rank_within_the_group(folder, system):
+    data = read_set(folder, "dev")
+    assert system(data).rank(data.questions[0]) == ["a1", "a2"]

@@ -1,0 +1,122 @@
+"""Words of each language, scripts without spaces, and identifiers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.requirements import proves
+
+
+async def found(user, q, **options):
+    answer = await user.client.get("/v1/search", params={"q": q, "type": "documents", **options})
+    assert answer.status_code == 200, answer.text
+    return [hit["title"] for hit in answer.json()["data"]["documents"]]
+
+
+LANGUAGES = {
+    "german": ("Die Katzen schlafen auf dem Dach, und der Hund bellt nicht.", "schlafender Katze"),
+    "french": ("Les chevaux mangent dans les prairies et ne sont pas pressés.", "mangeant"),
+    "spanish": ("Los gatos duermen en el tejado y no se mueven para nada.", "gato"),
+    "russian": ("Корабли стоят в северной гавани всю зиму.", "кораблями"),
+    "arabic": ("السفن تقف في الميناء الشمالي طوال الشتاء", "سفن"),
+    "simple": ("東京都の天気は晴れです。明日は雨が降るでしょう。", "天気"),
+}
+
+
+@proves("SEARCH-LANGUAGES")
+async def test_other_forms_of_words_are_found_in_each_language_at_once(alice, make, index, sql):
+    for language, (text, _) in LANGUAGES.items():
+        await make.document(alice.client, title=f"No. {language}", content=text)
+    await index.run(alice.workspace_id)
+    rows = await sql.fetch("SELECT title, language FROM documents WHERE workspace_id = $1", alice.workspace_id)
+    assert {row["title"]: row["language"] for row in rows} == {f"No. {language}": language for language in LANGUAGES}
+    for language, (_, query) in LANGUAGES.items():
+        assert (await found(alice, query))[0] == f"No. {language}", query
+    assert await index.statistics(alice.workspace_id) == await index.recount(alice.workspace_id)
+
+
+@proves("SEARCH-LANGUAGES")
+@pytest.mark.parametrize(
+    ("text", "query", "other"),
+    [
+        ("会议决定下个月发布新版本。", "发布版本", "北京的秋天很美。"),
+        ("東京タワーの高さは三百三十三メートルです。", "東京タワー", "京都の寺は静かです。"),
+        ("고양이가 지붕 위에서 잠을 잔다.", "고양이", "개는 마당에서 짖는다."),
+        ("แมวนอนหลับอยู่บนหลังคาบ้าน", "หลังคา", "สุนัขเห่าอยู่ในสวน"),
+    ],
+)
+async def test_scripts_without_spaces_are_found_by_parts(text, query, other, alice, make, index):
+    await make.document(alice.client, title="1", content=text)
+    await make.document(alice.client, title="2", content=other)
+    await index.run(alice.workspace_id)
+    assert (await found(alice, query))[0] == "1"
+
+
+async def test_meaning_does_not_speak_where_the_model_has_learned_nothing(alice, make, index):
+    await make.document(alice.client, title="Boats", content="The boats of the fishermen are blue.")
+    await index.run(alice.workspace_id)
+    for query in ("漁船の色", "лодки рыбаков", "ميناء"):
+        assert await found(alice, query) == []
+
+
+IDENTIFIERS = [
+    ("The timeout is read from max_retry_count at the start.", "max_retry_count"),
+    ("It imports app.store.tx before anything else.", "app.store.tx"),
+    ("The gate answers ERR_CONN_RESET then.", "ERR_CONN_RESET"),
+    ("Printers stop with E-1042 when the tray is open.", "E-1042"),
+    ("Call getUserProfile once for each session.", "getUserProfile"),
+    ("Fixed in v2.14.3 of the driver.", "v2.14.3"),
+    ("See docs/guides/setup.md for more.", "docs/guides/setup.md"),
+    ("Write to ops@example.test about it.", "ops@example.test"),
+]
+
+
+@proves("SEARCH-LANGUAGES")
+async def test_identifiers_are_found_by_whole_before_their_parts(alice, make, index):
+    for number, (text, _) in enumerate(IDENTIFIERS):
+        await make.document(alice.client, title=f"{number}", content=text)
+    parts = (
+        "max retry count app store tx err conn reset 1042 get user profile docs guides setup ops example v2 14 3 e md"
+    )
+    await make.document(alice.client, title="parts", content=parts)
+    await index.run(alice.workspace_id)
+    for number, (_, identifier) in enumerate(IDENTIFIERS):
+        assert (await found(alice, identifier))[0] == f"{number}", identifier
+        assert f"{number}" in await found(alice, identifier.lower()), identifier
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("Read max_retry_count.", "retry"),
+        ("Import app.store.tx now.", "store"),
+        ("Call getUserProfile now.", "profile"),
+        ("Error E-1042 again.", "1042"),
+        ("A well-known trick.", "known"),
+        ("JavaScript is fine.", "javascript"),
+        ("On GitHub it is.", "github"),
+    ],
+)
+async def test_identifiers_are_found_by_their_parts(text, part, alice, make, index):
+    await make.document(alice.client, title="Wanted", content=text)
+    await make.document(alice.client, title="Other", content="The harvest was plentiful this year.")
+    await index.run(alice.workspace_id)
+    assert (await found(alice, part))[:1] == ["Wanted"]
+
+
+async def test_forms_of_the_same_characters_are_one(alice, make, index):
+    await make.document(alice.client, title="Composed", content="Ein caf\u00e9 f\u00fcr alle.")
+    await make.document(alice.client, title="Wide", content="\uff21\uff30\uff29 \uff52\uff45\uff46erence")
+    await index.run(alice.workspace_id)
+    assert (await found(alice, "cafe\u0301"))[0] == "Composed"
+    assert (await found(alice, "API reference"))[0] == "Wide"
+
+
+async def test_a_title_and_headings_count(alice, make, index):
+    filler = "The harvest was plentiful this year, and the barns were full. " * 8
+    await make.document(alice.client, title="Body", content=f"{filler} Of ferries nothing was heard. {filler}")
+    await make.document(alice.client, title="Ferries", content=filler)
+    await make.document(alice.client, title="Heading", content=f"# Aqueducts\n\n{filler}")
+    await index.run(alice.workspace_id)
+    assert (await found(alice, "ferries"))[0] == "Ferries"
+    assert (await found(alice, "aqueducts"))[0] == "Heading"
