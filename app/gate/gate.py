@@ -225,25 +225,38 @@ class Gate:
             msg = "Send an Idempotency-Key: sent twice, this must happen once."
             raise PreconditionRequired(msg)
         ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
-        if operation.kind == "query":
+        if not operation.writes:
             result = await _translated(operation.function(ctx, args))
             return Answer(result, result.to_json() if result is not None else b"")
+        keys = self._keys(ctx, operation, args, idempotency_key)
+        prepared: tuple[Any, ...] = ()
+        if operation.prepare is not None:
+            if keys and (stored := await _translated(replay.kept_answer(ctx, keys))) is not None:
+                return Answer(_parse_result(operation, stored), stored, replayed=True)
+            prepared = (await _translated(operation.prepare(ctx, args)),)
         for attempt in range(1, _TRIES + 1):
+            ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
             try:
-                return await _translated(self._command(ctx, operation, args, idempotency_key))
+                return await _translated(self._write(ctx, operation, (args, *prepared), keys))
             except _Retryable:
                 if attempt == _TRIES:
                     msg = "The write collided with others; retry it."
                     raise Unavailable(msg, retry_after=_RETRY_SECONDS) from None
                 await asyncio.sleep(random.uniform(0.005, 0.05) * attempt)  # noqa: S311  jitter, not a secret
-                ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
         raise AssertionError
 
-    async def _command(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> Answer[R]:
-        keys: list[replay.ReceiptKey] = []
-        if raw_key is not None:
-            text = replay.normalize_key(raw_key)
-            keys = [replay.receipt_key(secret, ctx.principal, operation, args, text) for secret in self._secrets]
+    def _keys(
+        self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None
+    ) -> list[replay.ReceiptKey]:
+        """Scope the caller's key, once for each secret that it may have been kept under."""
+        if raw_key is None:
+            return []
+        text = replay.normalize_key(raw_key)
+        return [replay.receipt_key(secret, ctx.principal, operation, args, text) for secret in self._secrets]
+
+    async def _write(
+        self, ctx: Context, operation: Operation[A, R], args: tuple[Any, ...], keys: list[replay.ReceiptKey]
+    ) -> Answer[R]:
         key = keys[0] if keys else None
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
@@ -256,7 +269,7 @@ class Gate:
                 if keys and (stored := await replay.stored_answer(tx, keys)) is not None:
                     tx.closing = replay.renewed(ctx, keys, stored)
                     return Answer(_parse_result(operation, stored), stored, replayed=True)
-                result = await operation.function(ctx, args)
+                result = await operation.function(ctx, *args)
                 body = result.to_json() if result is not None else b""
                 if not alone:
                     tx.closing = queries.finish(ctx, key, replay.pack(body, key) if key else b"")

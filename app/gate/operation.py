@@ -27,6 +27,9 @@ R = TypeVar("R", bound=Model | None)
 S = TypeVar("S")
 
 
+Kind: TypeAlias = Literal["command", "query", "effect"]
+"""A command is one write transaction, a query reads, an effect reaches outside and then writes."""
+
 Call: TypeAlias = dict[str, Any]
 """Who called what, and the jobs it causes: what `gate_record` writes from."""
 
@@ -59,9 +62,9 @@ class Context:
 
     @property
     def tx(self) -> Tx:
-        """The write transaction of a command; a query has none."""
+        """The write transaction of a command or of an effect's commit; a query and a `prepare` have none."""
         if self._tx is None:
-            msg = "a query has no write transaction: use ctx.snapshot() or ctx.hot()"
+            msg = "there is no write transaction here: use ctx.snapshot() or ctx.hot()"
             raise RuntimeError(msg)
         return self._tx
 
@@ -113,11 +116,15 @@ class Operation(Generic[A, R]):
     `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
     function that sets the tenant, changes what it changes and records that itself (`Context.call`).
     One that `needs_key` is refused without an `Idempotency-Key`.
+
+    An effect reaches outside of the database: `prepare` does that without any transaction and gives what it found;
+    `function`, its commit, gets that as a third argument and is one transaction, which judges everything again. The
+    receipt belongs to the commit, and a replay prepares nothing.
     """
 
     name: str
-    kind: Literal["command", "query"]
-    function: Callable[[Context, A], Awaitable[R]]
+    kind: Kind
+    function: Callable[..., Awaitable[R]]
     args: type[A]
     result: type[R]
     scopes: tuple[Scope, ...]
@@ -129,6 +136,12 @@ class Operation(Generic[A, R]):
     raises: tuple[type[AppError], ...]
     single: bool = False
     needs_key: bool = False
+    prepare: Callable[[Context, A], Awaitable[Any]] | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change anything: all but queries."""
+        return self.kind != "query"
 
     @property
     def summary(self) -> str:
@@ -141,11 +154,13 @@ class Operation(Generic[A, R]):
         return (inspect.getdoc(self.function) or "").split("\nRaises:", 1)[0].strip()
 
 
+P = TypeVar("P")
 Function = Callable[[Context, A], Awaitable[R]]
+Commit = Callable[[Context, A, P], Awaitable[R]]
 
 
 def _declare(  # noqa: PLR0913  one keyword for each word of the policy
-    kind: Literal["command", "query"],
+    kind: Kind,
     name: str,
     *,
     scope: Scope | tuple[Scope, ...] | None,
@@ -157,10 +172,11 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     credentials: frozenset[CredentialKind] = frozenset(),
     single: bool = False,
     needs_key: bool = False,
-) -> Callable[[Function[A, R]], Operation[A, R]]:
+    prepare: Function[A, Any] | None = None,
+) -> Callable[[Callable[..., Awaitable[R]]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
 
-    def declare(function: Function[A, R]) -> Operation[A, R]:
+    def declare(function: Callable[..., Awaitable[R]]) -> Operation[A, R]:
         hints = get_type_hints(function)
         args, result = hints["args"], hints["return"]
         return Operation(
@@ -178,6 +194,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
             raises,
             single,
             needs_key,
+            prepare,
         )
 
     return declare
@@ -194,3 +211,13 @@ def command(name: str, **policy: Any) -> Callable[[Function[A, R]], Operation[A,
 def query(name: str, **policy: Any) -> Callable[[Function[A, R]], Operation[A, R]]:
     """Declare an operation that only reads, in snapshots of its own, as the read-only database role."""
     return _declare("query", name, **policy)
+
+
+def effect(
+    name: str, *, prepare: Callable[[Context, A], Awaitable[P]], **policy: Any
+) -> Callable[[Commit[A, P, R]], Operation[A, R]]:
+    """Declare an operation that reaches outside: `prepare` without a transaction, then the decorated commit in one.
+
+    `prepare` checks what would be refused anyway, before it fetches; the commit checks it again behind its locks.
+    """
+    return _declare("effect", name, prepare=prepare, **policy)

@@ -118,5 +118,5 @@ def test_every_face_belongs_to_one_operation_of_its_name():
 
 def test_every_writing_operation_needs_a_writing_scope():
     for face in FACES:
-        if face.operation.kind == "command" and face.operation.scopes:
+        if face.operation.writes and face.operation.scopes:
             assert all(scope.endswith(".write") for scope in face.operation.scopes), face.label

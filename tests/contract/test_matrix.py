@@ -11,7 +11,7 @@ from tests.support.factories import ALL_SCOPES
 from tests.support.rows import checksum
 
 each_face = pytest.mark.parametrize("face", KEY_FACES, ids=label)
-each_write = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.kind == "command"], ids=label)
+each_write = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.writes], ids=label)
 each_scoped = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.scopes], ids=label)
 each_body = pytest.mark.parametrize("face", [f for f in KEY_FACES if isinstance(f, RestFace) and f.has_body], ids=label)
 each_with_id = pytest.mark.parametrize("face", [f for f in KEY_FACES if id_fields(f)], ids=label)

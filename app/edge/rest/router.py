@@ -182,7 +182,7 @@ def _credential(scope: Scope, operation: Operation[Any, Any], resource: str) -> 
     if authorization is None and CredentialKind.SESSION in operation.credentials:
         web: Web = scope["app"].state.web
         session = web.cookie(scope, SESSION_COOKIE)
-        if session and operation.kind == "command" and not web.is_own_origin(scope):
+        if session and operation.writes and not web.is_own_origin(scope):
             raise CrossSite
     agent, client = header(scope, b"x-agent-id"), header(scope, b"user-agent")
     address = functools.partial(scope["app"].state.web.addresses.subject, scope)
@@ -222,7 +222,7 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
     raised = {errors.STATUS[error.kind] for error in operation.raises}
     if face.method in BODY_METHODS:
         raised |= {413, 415}
-    if operation.kind == "command":
+    if operation.writes:
         raised |= {409, 422}
     if any(isinstance(mark, FromHeader) and mark.name == "If-Match" for mark in _marks(operation)):
         raised.add(412)
@@ -241,7 +241,7 @@ def _marks(operation: Operation[Any, Any]) -> Iterator[Any]:
 
 def _has_tag(operation: Operation[Any, Any]) -> bool:
     """Tell whether a read answers one thing that has revisions."""
-    if operation.kind != "query" or "data" not in (fields := operation.result.model_fields):
+    if operation.writes or "data" not in (fields := operation.result.model_fields):
         return False
     return hasattr(fields["data"].annotation, "etag")
 
@@ -272,7 +272,7 @@ def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
         "x-scopes": scopes,
         "x-rate-family": operation.rate.value,
     }
-    if operation.kind == "command":
+    if operation.writes:
         text = "Makes a retry safe: the first answer is kept for 24 hours and sent again."
         extra["parameters"] = [_header("Idempotency-Key", text, maxLength=255) | {"required": operation.needs_key}]
     elif _has_tag(operation):
