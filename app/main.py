@@ -33,6 +33,7 @@ from app.features.oauth.provider.documents import Documents
 from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Terms
 from app.features.oauth.targets import Targets
+from app.features.scrape.remote import Pages
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.passwords import Passwords
@@ -47,7 +48,8 @@ from app.gate.ports import Cached, Revocations
 from app.gate.principal import CredentialKind
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
-from app.store.fetcher import Fetcher
+from app.store.confined import Confined
+from app.store.fetcher import Fetcher, allowing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -145,6 +147,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
+                Pages: Pages(Fetcher(allow=allowing(settings.fetch_allow)), Confined()),
             }
             | issuing,
             secret_key=settings.secret_key.get_secret_value(),

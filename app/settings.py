@@ -44,13 +44,14 @@ class Settings(BaseSettings):
     auth_issuer: str = ""
     auth_audience: Annotated[list[str], NoDecode] = []
     auth_scopes: Annotated[dict[str, list[str]], NoDecode] = {}
+    fetch_allow: Annotated[list[str], NoDecode] = []
     signup: Literal["closed", "invite", "open"] = "closed"
     smtp_url: SecretStr = SecretStr("")
     mail_from: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     embed_threads: int = Field(default=2, ge=1, le=64)
 
-    @field_validator("trusted_proxies", "auth_audience", mode="before")
+    @field_validator("trusted_proxies", "auth_audience", "fetch_allow", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value

@@ -245,9 +245,7 @@ class Gate:
                 await asyncio.sleep(random.uniform(0.005, 0.05) * attempt)  # noqa: S311  jitter, not a secret
         raise AssertionError
 
-    def _keys(
-        self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None
-    ) -> list[replay.ReceiptKey]:
+    def _keys(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> list[replay.ReceiptKey]:
         """Scope the caller's key, once for each secret that it may have been kept under."""
         if raw_key is None:
             return []

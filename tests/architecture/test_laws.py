@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
@@ -120,3 +121,18 @@ def test_every_writing_operation_needs_a_writing_scope():
     for face in FACES:
         if face.operation.writes and face.operation.scopes:
             assert all(scope.endswith(".write") for scope in face.operation.scopes), face.label
+
+
+def test_only_effects_reach_outside_and_they_do_it_before_their_transaction():
+    """What fetches or runs a reader is asked for in a `prepare` alone, which has no transaction."""
+    reaching = {"Pages"}
+    prepared = {face.operation.prepare for face in FACES if face.operation.kind == "effect"}
+    assert prepared
+    for face in FACES:
+        operation = face.operation
+        assert (operation.prepare is not None) == (operation.kind == "effect"), face.label
+        assert not any(f"ctx.get({name})" in inspect.getsource(operation.function) for name in reaching), face.label
+    for prepare in prepared:
+        source = inspect.getsource(prepare)
+        assert not re.search(r"ctx\.(tx|emit|enqueue)\b", source), prepare.__qualname__
+        assert any(f"ctx.get({name})" in source for name in reaching), prepare.__qualname__

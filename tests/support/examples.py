@@ -7,6 +7,8 @@ import uuid
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from tests.support.world import WORLD
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -76,6 +78,17 @@ async def _prefixed_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return f"document_{await _document_id(make, user, known)}"
 
 
+async def _page_url(make: Make, user: User, known: dict[str, Any]) -> str:
+    return WORLD.serve(f"Page of {user.email}")
+
+
+async def _page_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    url = await _page_url(make, user, known)
+    answer = await user.client.post("/v1/documents/scrape", json={"url": url})
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["data"]["id"])
+
+
 async def _no_such(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(uuid.uuid4())
 
@@ -95,6 +108,8 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
 
 MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     ("leases.change", "documentId"): _managed_document_id,
+    ("documents.scrape", "url"): _page_url,
+    ("documents.refresh", "documentId"): _page_document_id,
     ("coordination.set", "If-Match"): _document_tag,
     ("coordination.clear", "If-Match"): _document_tag,
 }

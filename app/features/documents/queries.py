@@ -76,9 +76,14 @@ def _expected(precondition: Precondition | None) -> tuple[tuple[int, ...] | None
 
 
 async def insert_document(
-    ctx: Context, document_id: UUID, revision_id: UUID, args: CreateDocument, call: Call
+    ctx: Context,
+    document_id: UUID,
+    revision_id: UUID,
+    args: CreateDocument,
+    source: tuple[str, str | None],
+    call: Call,
 ) -> asyncpg.Record:
-    """Insert a document at revision 1; returns its hash and time."""
+    """Insert a document at revision 1, from a source of a type and perhaps an address; returns its hash and time."""
     row = await ctx.tx.fetchrow(
         _CREATE,
         ctx.workspace_id,
@@ -86,8 +91,7 @@ async def insert_document(
         args.title,
         args.content,
         args.tags,
-        "text",
-        None,
+        *source,
         revision_id,
         call,
     )
