@@ -38,6 +38,7 @@ from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.passwords import Passwords
 from app.features.signin.service import SignIn
+from app.features.uploads.remote import Converter
 from app.gate.capabilities import Capabilities
 from app.gate.gate import SESSION, Gate
 from app.gate.inventory import Inventory
@@ -133,6 +134,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             SESSION: Cached(BrowserSessions(database, principals)),
         }
         revocations = Revocations(resolvers.values())
+        confined = Confined()
         marks = _marks(database)
         await stack.enter_async_context(marks.flushing())
         app.state.gate = Gate(
@@ -147,7 +149,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
-                Pages: Pages(Fetcher(allow=allowing(settings.fetch_allow)), Confined()),
+                Pages: Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined),
+                Converter: Converter(confined),
             }
             | issuing,
             secret_key=settings.secret_key.get_secret_value(),

@@ -259,7 +259,8 @@ class Gate:
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
         alone = operation.single and not keys
-        held = self.database.single(ctx.workspace_id) if alone else self.database.tx(ctx.workspace_id, opening)
+        database, collections = self.database, ctx.principal.collections
+        held = database.single(ctx.workspace_id) if alone else database.tx(ctx.workspace_id, opening, collections)
         try:
             async with held as tx:
                 begun = True

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.store.base import tenant_policies
+from app.store.base import member_policy, tenant_policies
 from migrations import functions
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 
 # `content_digest` is the text as it was fetched: once a document says something else, the page is asked for in full.
 TABLES = """
@@ -34,7 +34,7 @@ GRANT INSERT, UPDATE, DELETE ON document_sources TO app_write, app_system;
 def upgrade() -> None:
     """Apply."""
     functions.run(TABLES)
-    functions.run(tenant_policies("document_sources"))
+    functions.run(tenant_policies("document_sources") + member_policy("document_sources", "document", "document_id"))
     functions.run(GRANTS)
 
 

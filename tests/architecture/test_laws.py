@@ -123,9 +123,16 @@ def test_every_writing_operation_needs_a_writing_scope():
             assert all(scope.endswith(".write") for scope in face.operation.scopes), face.label
 
 
+def test_no_operation_opens_a_transaction_past_its_context():
+    """The context alone knows what of the workspace the caller may see."""
+    pattern = re.compile(r"ctx\.database\.(tx|snapshot|single|hot)\b")
+    wrong = [path.name for path in APP.rglob("*.py") if pattern.search(path.read_text(encoding="utf-8"))]
+    assert wrong == []
+
+
 def test_only_effects_reach_outside_and_they_do_it_before_their_transaction():
     """What fetches or runs a reader is asked for in a `prepare` alone, which has no transaction."""
-    reaching = {"Pages"}
+    reaching = {"Pages", "Converter"}
     prepared = {face.operation.prepare for face in FACES if face.operation.kind == "effect"}
     assert prepared
     for face in FACES:

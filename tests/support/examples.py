@@ -89,11 +89,35 @@ async def _page_document_id(make: Make, user: User, known: dict[str, Any]) -> st
     return str(answer.json()["data"]["id"])
 
 
-async def _no_such(make: Make, user: User, known: dict[str, Any]) -> str:
-    return str(uuid.uuid4())
+async def _file_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    file = {"file": ("notes.md", f"Notes of {user.email}".encode(), "text/markdown")}
+    answer = await user.client.post("/v1/documents/upload", files=file)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["data"]["id"])
 
 
-IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
+async def _collection_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    made = await make.collection(
+        user.client, name=f"Kept of {user.email}", items=[await _document_id(make, user, known)]
+    )
+    return str(made["id"])
+
+
+async def _collection_ids(make: Make, user: User, known: dict[str, Any]) -> list[str]:
+    return [await _collection_id(make, user, known)]
+
+
+async def _trashed_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    document_id = await _document_id(make, user, known)
+    await user.client.delete(f"/v1/documents/{document_id}")
+    return document_id
+
+
+async def _item_ids(make: Make, user: User, known: dict[str, Any]) -> list[str]:
+    return [await _document_id(make, user, known)]
+
+
+IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "documentId": _document_id,
     "promptId": _prompt_id,
     "workspaceId": _workspace_id,
@@ -102,13 +126,17 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     "keyId": _key_id,
     "versionId": _version_id,
     "id": _prefixed_id,
-    "collectionId": _no_such,  # nothing makes collections yet
+    "collectionId": _collection_id,
+    "collectionIds": _collection_ids,
+    "itemIds": _item_ids,
+    "itemId": _trashed_id,
 }
 """How to make an object whose id an argument of this name takes; later ones may use the earlier ones' ids."""
 
 MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     ("leases.change", "documentId"): _managed_document_id,
     ("documents.scrape", "url"): _page_url,
+    ("documents.original", "documentId"): _file_document_id,
     ("documents.refresh", "documentId"): _page_document_id,
     ("coordination.set", "If-Match"): _document_tag,
     ("coordination.clear", "If-Match"): _document_tag,
@@ -116,6 +144,7 @@ MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str
 """How to make what one operation alone needs, by operation and argument; an optional argument is given then."""
 
 VALUES: dict[tuple[str, str], Any] = {
+    ("documents.upload", "file"): {"name": "notes.md", "mediaType": "text/markdown", "content": b"# Notes\n"},
     ("documents.update", "expectedRevision"): 1,
     ("invites.create", "email"): "guest@example.test",
     ("documents.restore", "expectedRevision"): 1,
@@ -135,9 +164,16 @@ def _holds_id(annotation: Any, alias: str) -> bool:
     return "UUID" in str(annotation) or alias == "id" or (alias.endswith(("Id", "Ids")) and not alias.startswith("X-"))
 
 
-def never_issued(known_id: str) -> str:
-    """Give an id of the same form that nothing has."""
+def never_issued(known_id: Any) -> Any:
+    """Give an id of the same form that nothing has; of a list, as many."""
+    if isinstance(known_id, list):
+        return [never_issued(item) for item in known_id]
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}$", str(uuid.uuid4()), known_id)
+
+
+def listed(ids: Any) -> list[str]:
+    """Give the ids of an argument that takes one, or several."""
+    return ids if isinstance(ids, list) else [ids]
 
 
 async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
@@ -160,8 +196,8 @@ async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
     return args
 
 
-async def make_id(face: Face, name: str, make: Make, user: User, known: dict[str, Any]) -> str:
-    """Make an object of a user and return its id."""
+async def make_id(face: Face, name: str, make: Make, user: User, known: dict[str, Any]) -> Any:
+    """Make an object of a user and return its id; a list of one where the argument takes several."""
     maker = IDS.get(name)
     if maker is None:
         msg = f"{face.label} takes {name}: say in tests/support/examples.py (IDS) how to make such an object"

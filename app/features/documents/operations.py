@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from app.features.collections import service as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.documents import queries, service
-from app.features.documents.errors import (
-    CollectionNotFound,
-    DocumentNotFound,
-    VersionNotFound,
-)
+from app.features.documents.errors import DocumentNotFound, VersionNotFound
 from app.features.documents.schemas import (
     CreateDocument,
     DeleteDocument,
@@ -25,14 +23,25 @@ from app.features.documents.service import read_document
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Scope
 from app.kit import cursor
+from app.kit.errors import InvalidRequest
 from app.kit.ids import new_id
-from app.kit.paging import clamped, fitting, pagination
+from app.kit.paging import clamped, fitting, paged, pagination
 from app.kit.schema import One, Page
 
 
-@command("documents.create", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, single=True)
+@command(
+    "documents.create",
+    scope=Scope.DOCUMENTS_WRITE,
+    rate=Rate.API,
+    raises=(InvalidRequest, CollectionNotFound),
+    single=True,
+)
 async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
-    """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`."""
+    """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`.
+
+    With `collectionId` it is a member of that collection from the start; a key that is restricted to collections must
+    name one of them.
+    """
     return One(data=await service.create(ctx, args))
 
 
@@ -45,14 +54,13 @@ async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
 @query("documents.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
 async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem]:
     """List documents without their content, newest first."""
-    if args.collection_id is not None:
-        raise CollectionNotFound
     limit, notice = clamped(args.limit)
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
+        if args.collection_id is not None:
+            await collections.require(tx, args.collection_id)
         rows = await queries.list_documents(tx, args, after, limit + 1)
-    items = [DocumentItem.model_validate(dict(row), by_name=True) for row in rows[:limit]]
-    return Page(data=items, pagination=pagination(rows, limit), notice=notice)
+    return paged(rows, limit, notice, lambda row: DocumentItem.model_validate(dict(row), by_name=True))
 
 
 @command(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from app.features.collections import service as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.documents import queries
 from app.features.documents.errors import DocumentNotFound, LeaseLost, LeaseRequired, VersionNotFound
 from app.features.documents.schemas import Document, DocumentAck, Notice, Status
-from app.kit.errors import AppError, PreconditionConflict, PreconditionRequired
-from app.kit.guarded import RevisionMismatch
+from app.kit.errors import AppError, PreconditionConflict, PreconditionRequired, RevisionMismatch
 from app.kit.ids import new_id
 from app.store.jobs import Job
 
@@ -57,10 +58,18 @@ WRITE_REFUSALS = (
 async def create(
     ctx: Context, args: CreateDocument, *, source_type: str = "text", source_url: str | None = None
 ) -> Document:
-    """Create a document at revision 1; search finds it when `status` is `ready`."""
+    """Create a document at revision 1, a member of the collection that is named; search finds it when it is `ready`.
+
+    Raises:
+        InvalidRequest: the key is restricted to collections, and none is named.
+        CollectionNotFound: absent, or out of the caller's reach.
+    """
+    collections.require_place(ctx, args.collection_id)
     document_id, revision_id = new_id(), new_id()
     source = (source_type, source_url)
     row = await queries.insert_document(ctx, document_id, revision_id, args, source, call(ctx))
+    if row["outcome"] == "no_collection":
+        raise CollectionNotFound
     return Document(
         id=document_id,
         title=args.title,
@@ -106,7 +115,8 @@ def check(row: asyncpg.Record, precondition: Precondition | None) -> None:
     if (refusal := _REFUSALS.get(row["outcome"])) is not None:
         raise refusal()
     if row["outcome"] == "mismatch":
-        raise RevisionMismatch(precondition.form if precondition else "body", row["revision"], row["content_hash"])
+        form = precondition.form if precondition else "body"
+        raise RevisionMismatch("document", form, row["revision"], row["content_hash"])
 
 
 def acknowledge(args: PatchDocument | RestoreVersion, row: asyncpg.Record) -> DocumentAck:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+from app.features.collections import service as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.documents import service as documents
-from app.features.documents.errors import CollectionNotFound, DocumentNotFound
+from app.features.documents.errors import DocumentNotFound
 from app.features.documents.schemas import MAX_TITLE, CreateDocument, Document, DocumentAck, PatchDocument
 from app.features.scrape import queries
 from app.features.scrape.errors import (
@@ -20,8 +22,8 @@ from app.features.scrape.remote import Pages
 from app.features.scrape.schemas import Page, RefreshDocument, ScrapeDocument, Validators
 from app.gate.operation import Context, effect
 from app.gate.policy import Feature, Rate, Scope
-from app.kit.errors import PreconditionRequired
-from app.kit.schema import One
+from app.kit.errors import InvalidRequest, PreconditionRequired
+from app.kit.schema import One, storable
 
 _UPSTREAM = (PageFailed, PageTimedOut, PageForbidden, PageTypeUnsupported, PageUnreadable)
 URL = "url"
@@ -30,9 +32,8 @@ URL = "url"
 
 async def _fetch(ctx: Context, args: ScrapeDocument) -> Page:
     """Fetch the page, after what would be refused anyway."""
-    if args.collection_id is not None:
-        raise CollectionNotFound
-    return await ctx.get(Pages).read(args.url, Validators())
+    await collections.check_place(ctx, args.collection_id)
+    return await ctx.get(Pages).read(ctx.workspace_id, args.url, Validators())
 
 
 @effect(
@@ -41,7 +42,7 @@ async def _fetch(ctx: Context, args: ScrapeDocument) -> Page:
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.SCRAPE,
     feature=Feature.WEB_PAGES,
-    raises=(*_UPSTREAM, CollectionNotFound),
+    raises=(*_UPSTREAM, InvalidRequest, CollectionNotFound),
 )
 async def scrape_document(ctx: Context, args: ScrapeDocument, page: Page) -> One[Document]:
     """Keep a web page as a document: its main text as Markdown, its title, and its address as `sourceUrl`.
@@ -49,8 +50,8 @@ async def scrape_document(ctx: Context, args: ScrapeDocument, page: Page) -> One
     The page must be public and its site's robots.txt must allow it. Plain text, Markdown and JSON are kept as they are.
     """
     source_url = page.canonical or page.url
-    title = (args.title or page.title or _name(page.url))[:MAX_TITLE].strip()
-    new = CreateDocument(title=title, content=page.content or "", tags=args.tags)
+    title = (args.title or page.title or storable(_name(page.url)))[:MAX_TITLE].strip()
+    new = CreateDocument(title=title, content=page.content or "", tags=args.tags, collection_id=args.collection_id)
     document = await documents.create(ctx, new, source_type=URL, source_url=source_url)
     await queries.put_source(ctx.tx, document.id, page)
     return One(data=document)
@@ -69,7 +70,7 @@ async def _fetch_again(ctx: Context, args: RefreshDocument) -> Page:
         msg = "A lease-managed document is refreshed with If-Match and an Idempotency-Key; send both with the lease."
         raise PreconditionRequired(msg)
     documents.check(row, args.precondition)
-    return await ctx.get(Pages).read(row["url"], Validators(row["etag"], row["last_modified"]))
+    return await ctx.get(Pages).read(ctx.workspace_id, row["url"], Validators(row["etag"], row["last_modified"]))
 
 
 @effect(
@@ -104,4 +105,4 @@ async def refresh_document(ctx: Context, args: RefreshDocument, page: Page) -> O
 def _name(url: str) -> str:
     """Name a page that has no title by its address."""
     parts = urlsplit(url)
-    return parts.path.rstrip("/").rpartition("/")[2] or parts.netloc
+    return unquote(parts.path.rstrip("/").rpartition("/")[2]).strip() or parts.netloc

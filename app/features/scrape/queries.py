@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.kit.revision import expected
+from app.store.tx import count_of
+
 if TYPE_CHECKING:
     from uuid import UUID
 
@@ -18,10 +21,8 @@ SELECT d.source_type, d.revision, encode(d.content_hash, 'hex') AS content_hash,
        coalesce(s.url, d.source_url) AS url,
        CASE WHEN s.content_digest = d.content_digest THEN s.etag END AS etag,
        CASE WHEN s.content_digest = d.content_digest THEN s.last_modified END AS last_modified,
-       coalesce(document_lease_refusal(d, $3, $4, $5), CASE WHEN $6::bigint[] IS NOT NULL AND NOT EXISTS (
-         SELECT FROM unnest($6::bigint[], $7::text[]) AS expected(revision, hash)
-          WHERE expected.revision = d.revision
-            AND expected.hash IN ('', left(encode(d.content_hash, 'hex'), 16))) THEN 'mismatch' END, 'current')
+       coalesce(document_lease_refusal(d, $3, $4, $5),
+                CASE WHEN revision_expected($6, $7, d.revision, d.content_hash) THEN 'current' ELSE 'mismatch' END)
          AS outcome
   FROM documents d
   LEFT JOIN document_sources s ON s.workspace_id = d.workspace_id AND s.document_id = d.id
@@ -37,10 +38,11 @@ ON CONFLICT (workspace_id, document_id) DO UPDATE
        content_digest = excluded.content_digest, fetched_at = excluded.fetched_at
 """
 
+_FORGET = "DELETE FROM document_sources WHERE workspace_id = $1 AND document_id = $2"
+
 
 async def read_source(tx: Tx, args: RefreshDocument, *, complete: bool) -> asyncpg.Record | None:
     """Read where a document came from, and what its refresh would be refused with now; None when it is absent."""
-    expected = args.precondition
     return await tx.fetchrow(
         _SOURCE,
         tx.workspace_id,
@@ -48,8 +50,7 @@ async def read_source(tx: Tx, args: RefreshDocument, *, complete: bool) -> async
         args.lease_digest,
         args.lease_fence,
         complete,
-        expected.revisions if expected else None,
-        expected.hashes if expected else None,
+        *expected(args.precondition),
     )
 
 
@@ -59,3 +60,8 @@ async def put_source(tx: Tx, document_id: UUID, page: Page) -> None:
     await tx.execute(
         _PUT, tx.workspace_id, document_id, page.url, known.etag, known.last_modified, page.language, page.content
     )
+
+
+async def forget(tx: Tx, document_id: UUID) -> int:
+    """Forget where a document came from; returns how many rows went."""
+    return count_of(await tx.execute(_FORGET, tx.workspace_id, document_id))

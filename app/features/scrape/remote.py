@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -16,14 +17,19 @@ from app.features.scrape.errors import (
 from app.features.scrape.schemas import Page, Validators
 from app.kit.addresses import parse_target
 from app.kit.errors import AppError
+from app.kit.schema import storable
 from app.store.confined import Unreadable
 from app.store.fetcher import USER_AGENT, Bounds, FetchRefused, Request
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from app.store.confined import Confined
     from app.store.fetcher import Fetched, Fetcher
 
 _MIB = 1024 * 1024
+_EXTRACT = "app.features.scrape.extracting:read_page"
+_JUDGE = "app.features.scrape.robots:judge"
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
 _JSON = frozenset({"application/json"})
@@ -41,42 +47,43 @@ class Pages:
         self._fetcher = fetcher
         self._confined = confined
 
-    async def read(self, url: str, known: Validators) -> Page:
-        """Fetch a page and take its text as Markdown; without content when it is the known one.
+    async def read(self, workspace_id: UUID, url: str, known: Validators) -> Page:
+        """Fetch a page for a workspace and take its text as Markdown; without content when it is the known one.
 
         Raises:
             PageFailed, PageTimedOut, PageForbidden, PageTypeUnsupported, PageUnreadable.
         """
+        approve = functools.partial(self._ask_robots, workspace_id)
         try:
-            found = await self._fetcher.fetch(url, Request(PAGE, known.headers, self._ask_robots))
+            found = await self._fetcher.fetch(url, Request(PAGE, known.headers, approve))
         except FetchRefused as refusal:
             raise _refused(refusal) from None
         if found.unchanged:
             return Page(url, None, known)
         try:
-            taken = await self._take(found)
+            taken = await self._take(workspace_id, found)
         except Unreadable as error:
             raise PageUnreadable(str(error)) from None
         return Page(
             found.url,
-            _storable(taken["content"]),
+            storable(taken["content"]),
             Validators(*(_validator(found, name) for name in ("etag", "last-modified"))),
-            title=_storable(taken.get("title") or "") or None,
+            title=storable(taken.get("title") or "") or None,
             canonical=_canonical(found.url, taken.get("canonical")),
-            language=_storable(taken.get("language") or "") or None,
+            language=storable(taken.get("language") or "") or None,
         )
 
-    async def _take(self, found: Fetched) -> dict[str, Any]:
+    async def _take(self, workspace_id: UUID, found: Fetched) -> dict[str, Any]:
         charset = _charset(found)
         if found.media_type in _HTML:
             options = {"url": found.url, "charset": charset}
-            return await self._confined.call("app.features.scrape.extracting:read_page", options, found.body)
+            return await self._confined.call(workspace_id, _EXTRACT, options, found.body)
         text = _decoded(found.body, charset)
         if not text.strip():
             raise Unreadable("it is empty")
         return {"content": f"```json\n{text.strip()}\n```\n" if found.media_type in _JSON else text}
 
-    async def _ask_robots(self, url: str) -> None:
+    async def _ask_robots(self, workspace_id: UUID, url: str) -> None:
         """Ask the site whether the page may be read: no file means yes, a site in trouble means no (RFC 9309, 2.3.1).
 
         Raises:
@@ -91,7 +98,7 @@ class Pages:
             raise
         options = {"url": url, "agent": USER_AGENT}
         try:
-            judged = await self._confined.call("app.features.scrape.robots:judge", options, found.body)
+            judged = await self._confined.call(workspace_id, _JUDGE, options, found.body)
         except Unreadable:
             raise PageForbidden from None
         if not judged["allowed"]:
@@ -132,8 +139,3 @@ def _canonical(url: str, named: str | None) -> str | None:
     except ValueError:
         return None
     return target.url if target and target.authority == urlsplit(url).netloc else None
-
-
-def _storable(text: str) -> str:
-    """Leave out what Postgres text cannot hold."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()
