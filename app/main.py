@@ -145,7 +145,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             services={
                 Embedder: embedder,
                 Examiner: Examiner(settings.url),
-                Site: Site(settings.url, settings.product_name),
+                Site: Site(settings.url, settings.product_name, settings.mailed_links),
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),

@@ -228,16 +228,17 @@ class Gate:
         if not operation.writes:
             result = await _translated(operation.function(ctx, args))
             return Answer(result, result.to_json() if result is not None else b"")
-        keys = self._keys(ctx, operation, args, idempotency_key)
         prepared: tuple[Any, ...] = ()
         if operation.prepare is not None:
+            keys = self._keys(ctx, operation, args, idempotency_key)
             if keys and (stored := await _translated(replay.kept_answer(ctx, keys))) is not None:
                 return Answer(_parse_result(operation, stored), stored, replayed=True)
             prepared = (await _translated(operation.prepare(ctx, args)),)
         for attempt in range(1, _TRIES + 1):
             ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
+            ctx._prepared = prepared  # noqa: SLF001  for the commit of an effect
             try:
-                return await _translated(self._write(ctx, operation, (args, *prepared), keys))
+                return await _translated(self._command(ctx, operation, args, idempotency_key))
             except _Retryable:
                 if attempt == _TRIES:
                     msg = "The write collided with others; retry it."
@@ -252,9 +253,8 @@ class Gate:
         text = replay.normalize_key(raw_key)
         return [replay.receipt_key(secret, ctx.principal, operation, args, text) for secret in self._secrets]
 
-    async def _write(
-        self, ctx: Context, operation: Operation[A, R], args: tuple[Any, ...], keys: list[replay.ReceiptKey]
-    ) -> Answer[R]:
+    async def _command(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> Answer[R]:
+        keys = self._keys(ctx, operation, args, raw_key)
         key = keys[0] if keys else None
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
@@ -268,7 +268,7 @@ class Gate:
                 if keys and (stored := await replay.stored_answer(tx, keys)) is not None:
                     tx.closing = replay.renewed(ctx, keys, stored)
                     return Answer(_parse_result(operation, stored), stored, replayed=True)
-                result = await operation.function(ctx, *args)
+                result = await operation.function(ctx, args, *ctx._prepared)  # noqa: SLF001
                 body = result.to_json() if result is not None else b""
                 if not alone:
                     tx.closing = queries.finish(ctx, key, replay.pack(body, key) if key else b"")

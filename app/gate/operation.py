@@ -56,6 +56,7 @@ class Context:
     keyed: bool = False
     """Whether the call carries an `Idempotency-Key`."""
     _tx: Tx | None = None
+    _prepared: tuple[Any, ...] = ()
     events: list[Event] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     committed: list[Callable[[], None]] = field(default_factory=list)

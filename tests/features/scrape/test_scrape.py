@@ -233,3 +233,12 @@ async def test_pages_count_in_a_family_of_their_own(alice, world, strict):
     assert (first.status_code, first.headers["x-ratelimit-limit"]) == (201, "1")
     assert refusal(second) == (429, "RATE_LIMITED")
     assert (await client.get("/v1/documents")).status_code == 200
+
+
+async def test_a_purge_forgets_where_a_document_came_from(alice, world, sql):
+    url = world.serve("To be forgotten")
+    document_id = (await scrape(alice, url)).json()["data"]["id"]
+    await alice.client.delete(f"/v1/documents/{document_id}")
+    purged = (await alice.client.delete(f"/v1/trash/{document_id}")).json()["data"]["purged"]
+    assert purged["sources"] == 1
+    assert await sql.fetchval("SELECT count(*) FROM document_sources WHERE document_id::text = $1", document_id) == 0
