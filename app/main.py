@@ -27,12 +27,14 @@ from app.features.issuer.credentials import IssuerTokens, Trust
 from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
+from app.features.navigation.remote import Sessions
 from app.features.oauth import service as oauth
 from app.features.oauth.credentials import AccessTokens
 from app.features.oauth.provider.documents import Documents
 from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Terms
 from app.features.oauth.targets import Targets
+from app.features.reason.remote import Model
 from app.features.scrape.remote import Pages
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
@@ -55,6 +57,7 @@ from app.store.fetcher import Fetcher, allowing
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from redis.asyncio import Redis
     from starlette.types import ASGIApp
 
     from app.gate.ports import CredentialResolver
@@ -148,11 +151,13 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Site: Site(settings.url, settings.product_name, settings.mailed_links),
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
+                Limiter: limiter,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
                 Pages: Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined),
                 Converter: Converter(confined),
             }
-            | issuing,
+            | issuing
+            | _reading(settings, client, stack),
             secret_key=settings.secret_key.get_secret_value(),
             secret_key_old=settings.secret_key_old.get_secret_value(),
             marks=marks,
@@ -161,6 +166,14 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         for endpoint in app.state.mcp:
             await stack.enter_async_context(endpoint.running())
         yield
+
+
+def _reading(settings: Settings, client: Redis | None, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
+    """Build what reading passages and answering from them need."""
+    sessions, model = Sessions(client), Model.of(settings)
+    stack.push_async_callback(sessions.aclose)
+    stack.push_async_callback(model.aclose)
+    return {Sessions: sessions, Model: model}
 
 
 def _marks(database: Database) -> Marks:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import member_policy, tenant_policies
 from migrations import functions
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 
 # Files are packed already: they are stored as they come.
 TABLES = """
