@@ -35,10 +35,12 @@ from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Terms
 from app.features.oauth.targets import Targets
 from app.features.reason.remote import Model
+from app.features.scrape.remote import Pages
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.passwords import Passwords
 from app.features.signin.service import SignIn
+from app.features.uploads.remote import Converter
 from app.gate.capabilities import Capabilities
 from app.gate.gate import SESSION, Gate
 from app.gate.inventory import Inventory
@@ -49,7 +51,8 @@ from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
-from app.store.fetcher import Fetcher
+from app.store.confined import Confined
+from app.store.fetcher import Fetcher, allowing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -134,6 +137,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             SESSION: Cached(BrowserSessions(database, principals)),
         }
         revocations = Revocations(resolvers.values())
+        confined = Confined()
         marks = _marks(database)
         await stack.enter_async_context(marks.flushing())
         app.state.gate = Gate(
@@ -150,6 +154,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Wording: Wording(errors.error_object),
                 Limiter: limiter,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
+                Pages: Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined),
+                Converter: Converter(confined),
             }
             | issuing
             | _reading(settings, client, stack),

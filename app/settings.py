@@ -44,6 +44,7 @@ class Settings(BaseSettings):
     auth_issuer: str = ""
     auth_audience: Annotated[list[str], NoDecode] = []
     auth_scopes: Annotated[dict[str, list[str]], NoDecode] = {}
+    fetch_allow: Annotated[list[str], NoDecode] = []
     signup: Literal["closed", "invite", "open"] = "closed"
     smtp_url: SecretStr = SecretStr("")
     mail_from: str = ""
@@ -58,7 +59,7 @@ class Settings(BaseSettings):
     reason_output_tokens: int = Field(default=800, ge=50, le=100_000)
     reason_calls_per_day: int = Field(default=1_000, ge=1)
 
-    @field_validator("trusted_proxies", "auth_audience", mode="before")
+    @field_validator("trusted_proxies", "auth_audience", "fetch_allow", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value

@@ -10,6 +10,7 @@ from app.store import postgres
 from tests.support import servers as run
 from tests.support.factories import Make
 from tests.support.service import client_of, create_database, serving, settings_for, worker_number
+from tests.support.world import WORLD
 
 
 def pytest_configure(config):
@@ -29,11 +30,18 @@ def servers():
 
 
 @pytest_asyncio.fixture(scope="session")
-async def settings(servers):
+async def world():
+    """The outside world: a web server on loopback that the service may fetch from, and counts who comes."""
+    async with WORLD.running():
+        yield WORLD
+
+
+@pytest_asyncio.fixture(scope="session")
+async def settings(servers, world):
     """Settings whose addresses lead to this worker's own, migrated database."""
     name = f"worker_{worker_number()}"
     await create_database(servers, name)
-    return settings_for(servers, name)
+    return settings_for(servers, name).model_copy(update={"fetch_allow": [world.authority]})
 
 
 @pytest_asyncio.fixture(scope="session")
@@ -95,6 +103,8 @@ async def strict(settings, database, tmp_path_factory):
     """Factories of an instance whose plans allow one call of each family a minute."""
     plans = tmp_path_factory.mktemp("plans") / "plans.toml"
     families = "{ scrape = 1, api = 1, readonly = 1 }"
-    plans.write_text(f"[self-hosted]\nwindow_seconds = 60\nrates = {families}\n", encoding="utf-8")
+    plans.write_text(
+        f'[self-hosted]\nfeatures = ["web_pages"]\nwindow_seconds = 60\nrates = {families}\n', encoding="utf-8"
+    )
     async with serving(settings.model_copy(update={"plans_file": plans})) as app:
         yield Make(app, database)

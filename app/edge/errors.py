@@ -30,6 +30,7 @@ STATUS: dict[Kind, int] = {
     Kind.LIMITED: 429,
     Kind.INTERNAL: 500,
     Kind.UPSTREAM: 502,
+    Kind.UPSTREAM_TIMEOUT: 504,
     Kind.UNAVAILABLE: 503,
 }
 

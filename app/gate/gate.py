@@ -219,21 +219,31 @@ class Gate:
             msg = "Send an Idempotency-Key: sent twice, this must happen once."
             raise PreconditionRequired(msg)
         call = _Caller(admission.principal, request_id)
-        if operation.kind == "query" or operation.items:
+        if operation.items or not operation.writes:
             ctx = self._context(call, operation, keyed=keyed)
             if operation.items:
                 ctx.item = self._items(call, operation, idempotency_key)
             result = await _translated(operation.function(ctx, args))
             return Answer(result, result.to_json() if result is not None else b"")
-        return await self._repeated(call, operation, args, idempotency_key)
+        if operation.prepare is None:
+            return await self._repeated(call, operation, args, idempotency_key)
+        ctx = self._context(call, operation, keyed=keyed)
+        keys = self._keys(ctx, operation, args, idempotency_key)
+        if keys and (stored := await _translated(replay.kept_answer(ctx, keys))) is not None:
+            return Answer(_parse_result(operation, stored), stored, replayed=True)
+        prepared = (await _translated(operation.prepare(ctx, args)),)
+        return await self._repeated(call, operation, args, idempotency_key, prepared)
 
     def _context(self, call: _Caller, operation: Operation[Any, Any], *, keyed: bool) -> Context:
         return Context(call.principal, self.database, self._services, call.request_id, operation.name, keyed)
 
-    async def _repeated(self, call: _Caller, operation: Operation[A, R], args: A, key: str | None) -> Answer[R]:
-        """Run a command, again when the database asks for it."""
+    async def _repeated(
+        self, call: _Caller, operation: Operation[A, R], args: A, key: str | None, prepared: tuple[Any, ...] = ()
+    ) -> Answer[R]:
+        """Run a command, or the commit of an effect with what was prepared, again when the database asks for it."""
         for attempt in range(1, _TRIES + 1):
             ctx = self._context(call, operation, keyed=key is not None)
+            ctx._prepared = prepared  # noqa: SLF001  for the commit of an effect
             try:
                 return await _translated(self._command(ctx, operation, args, key))
             except _Retryable:
@@ -256,11 +266,15 @@ class Gate:
 
         return run
 
+    def _keys(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> list[replay.ReceiptKey]:
+        """Scope the caller's key, once for each secret that it may have been kept under."""
+        if raw_key is None:
+            return []
+        text = replay.normalize_key(raw_key)
+        return [replay.receipt_key(secret, ctx.principal, operation, args, text) for secret in self._secrets]
+
     async def _command(self, ctx: Context, operation: Operation[A, R], args: A, raw_key: str | None) -> Answer[R]:
-        keys: list[replay.ReceiptKey] = []
-        if raw_key is not None:
-            text = replay.normalize_key(raw_key)
-            keys = [replay.receipt_key(secret, ctx.principal, operation, args, text) for secret in self._secrets]
+        keys = self._keys(ctx, operation, args, raw_key)
         key = keys[0] if keys else None
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
@@ -274,7 +288,7 @@ class Gate:
                 if keys and (stored := await replay.stored_answer(tx, keys)) is not None:
                     tx.closing = replay.renewed(ctx, keys, stored)
                     return Answer(_parse_result(operation, stored), stored, replayed=True)
-                result = await operation.function(ctx, args)
+                result = await operation.function(ctx, args, *ctx._prepared)  # noqa: SLF001
                 body = result.to_json() if result is not None else b""
                 if not alone:
                     tx.closing = queries.finish(ctx, key, replay.pack(body, key) if key else b"")

@@ -28,6 +28,9 @@ R = TypeVar("R", bound=Model | None)
 S = TypeVar("S")
 
 
+Kind: TypeAlias = Literal["command", "query", "effect"]
+"""A command is one write transaction, a query reads, an effect reaches outside and then writes."""
+
 Call: TypeAlias = dict[str, Any]
 """Who called what, and the jobs it causes: what `gate_record` writes from."""
 
@@ -67,6 +70,7 @@ class Context:
     item: RunItem | None = None
     """Runs another command as an item of this one, in a command of `items` alone."""
     _tx: Tx | None = None
+    _prepared: tuple[Any, ...] = ()
     events: list[Event] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     committed: list[Callable[[], None]] = field(default_factory=list)
@@ -74,9 +78,9 @@ class Context:
 
     @property
     def tx(self) -> Tx:
-        """The write transaction of a command; a query has none."""
+        """The write transaction of a command or of an effect's commit; a query and a `prepare` have none."""
         if self._tx is None:
-            msg = "a query has no write transaction: use ctx.snapshot() or ctx.hot()"
+            msg = "there is no write transaction here: use ctx.snapshot() or ctx.hot()"
             raise RuntimeError(msg)
         return self._tx
 
@@ -132,11 +136,15 @@ class Operation(Generic[A, R]):
     function, it tells for which arguments.
     One that `needs_key` is refused without an `Idempotency-Key`. One of `items` is no transaction and keeps no receipt:
     it runs other commands of the same policy, each with its own (`Context.item`).
+
+    An effect reaches outside of the database: `prepare` does that without any transaction and gives what it found;
+    `function`, its commit, gets that as a third argument and is one transaction, which judges everything again. The
+    receipt belongs to the commit, and a replay prepares nothing.
     """
 
     name: str
-    kind: Literal["command", "query"]
-    function: Callable[[Context, A], Awaitable[R]]
+    kind: Kind
+    function: Callable[..., Awaitable[R]]
     args: type[A]
     result: type[R]
     scopes: tuple[Scope, ...]
@@ -149,10 +157,16 @@ class Operation(Generic[A, R]):
     single: bool | Callable[[A], bool] = False
     needs_key: bool = False
     items: bool = False
+    prepare: Callable[[Context, A], Awaitable[Any]] | None = None
 
     def is_single(self, args: A) -> bool:
         """Tell whether the command is one statement for these arguments."""
         return self.single(args) if callable(self.single) else self.single
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change anything: all but queries."""
+        return self.kind != "query"
 
     @property
     def summary(self) -> str:
@@ -165,11 +179,13 @@ class Operation(Generic[A, R]):
         return (inspect.getdoc(self.function) or "").split("\nRaises:", 1)[0].strip()
 
 
+P = TypeVar("P")
 Function = Callable[[Context, A], Awaitable[R]]
+Commit = Callable[[Context, A, P], Awaitable[R]]
 
 
 def _declare(  # noqa: PLR0913  one keyword for each word of the policy
-    kind: Literal["command", "query"],
+    kind: Kind,
     name: str,
     *,
     scope: Scope | tuple[Scope, ...] | None,
@@ -182,10 +198,11 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     single: bool | Callable[[A], bool] = False,
     needs_key: bool = False,
     items: bool = False,
-) -> Callable[[Function[A, R]], Operation[A, R]]:
+    prepare: Function[A, Any] | None = None,
+) -> Callable[[Callable[..., Awaitable[R]]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
 
-    def declare(function: Function[A, R]) -> Operation[A, R]:
+    def declare(function: Callable[..., Awaitable[R]]) -> Operation[A, R]:
         hints = get_type_hints(function)
         args, result = hints["args"], hints["return"]
         return Operation(
@@ -204,6 +221,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
             single,
             needs_key,
             items,
+            prepare,
         )
 
     return declare
@@ -220,3 +238,13 @@ def command(name: str, **policy: Any) -> Callable[[Function[A, R]], Operation[A,
 def query(name: str, **policy: Any) -> Callable[[Function[A, R]], Operation[A, R]]:
     """Declare an operation that only reads, in snapshots of its own, as the read-only database role."""
     return _declare("query", name, **policy)
+
+
+def effect(
+    name: str, *, prepare: Callable[[Context, A], Awaitable[P]], **policy: Any
+) -> Callable[[Commit[A, P, R]], Operation[A, R]]:
+    """Declare an operation that reaches outside: `prepare` without a transaction, then the decorated commit in one.
+
+    `prepare` checks what would be refused anyway, before it fetches; the commit checks it again behind its locks.
+    """
+    return _declare("effect", name, prepare=prepare, **policy)

@@ -96,6 +96,19 @@ async def stored_answer(tx: Tx, keys: Sequence[ReceiptKey]) -> bytes | None:
     return None
 
 
+async def kept_answer(ctx: Context, keys: Sequence[ReceiptKey]) -> bytes | None:
+    """Look for the stored body of the same request before an effect reaches outside; nothing is claimed.
+
+    Raises:
+        IdempotencyKeyReused: the key belongs to another request.
+    """
+    async with ctx.snapshot() as tx:
+        for key in keys:
+            if (row := await queries.get_live_receipt(tx, key)) is not None:
+                return _stored(row, key)
+    return None
+
+
 def renewed(ctx: Context, keys: Sequence[ReceiptKey], stored: bytes) -> str:
     """Write the statement that keeps an answer of an earlier secret under the present one, if it was just claimed."""
     if not queries.receipt_claimed(ctx.tx):

@@ -27,6 +27,7 @@ class Kind(StrEnum):
     LIMITED = "limited"
     INTERNAL = "internal"
     UPSTREAM = "upstream"
+    UPSTREAM_TIMEOUT = "upstream_timeout"
     UNAVAILABLE = "unavailable"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
+from urllib.parse import quote
 
 from pydantic import (
     AfterValidator,
@@ -43,6 +44,12 @@ class FromHeader:
         self.name = name
 
 
+class FromFile:
+    """Mark the field that is a file: on REST the arguments are a form then (`multipart/form-data`)."""
+
+    __slots__ = ()
+
+
 class RestOnly:
     """Mark a field that REST takes and tools do not."""
 
@@ -77,6 +84,30 @@ class One(Model, Generic[T]):
     def final(self) -> bool:
         """Whether the body cannot change while the tag stays: only then may a 304 be answered."""
         return bool(getattr(self.data, "final", True))
+
+
+class Binary(Model):
+    """A file as an answer: REST sends its bytes as an attachment of its media type."""
+
+    name: str
+    media_type: str
+    digest: str
+    content: bytes
+
+    def to_json(self) -> bytes:
+        """Give what goes over the wire: the file itself."""
+        return self.content
+
+    @property
+    def etag(self) -> str:
+        """The strong entity tag: the digest of the bytes."""
+        return f'"{self.digest}"'
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """What tells a client how to keep it (RFC 6266, RFC 8187)."""
+        named = f"attachment; filename*=UTF-8''{quote(self.name, safe='')}"
+        return [(b"content-type", self.media_type.encode()), (b"content-disposition", named.encode())]
 
 
 class Pagination(Model):
@@ -186,6 +217,11 @@ def unstorable(value: Any) -> str | None:
         elif isinstance(item, list):
             stack.extend(item)
     return None
+
+
+def storable(text: str) -> str:
+    """Leave out of a text what Postgres cannot hold."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
 def _encodable(text: str) -> bool:

@@ -12,8 +12,8 @@ import contextlib
 import logging
 import socket
 import zlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urljoin
@@ -31,23 +31,39 @@ log = logging.getLogger(__name__)
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 Allow = Callable[[IPAddress, int], bool]
 
+USER_AGENT = "context-repo"
+"""What servers, and their robots.txt, know this program as."""
+
+_NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ADDRESSES = 3
 _RATIO_FROM = 64 * 1024  # small texts compress better than any bomb
 
 
 class FetchRefused(AppError):
-    """The address was not fetched, or what it answered was not taken; it is never told why."""
+    """The address was not fetched, or what it answered was not taken; the message never tells why.
+
+    What a public server itself answered may be told by who asked: its `status`, or the `media_type` that was not
+    wanted. `timed_out` says that it took too long.
+    """
 
     kind = Kind.UPSTREAM
     reason: ClassVar[str] = "UPSTREAM_FAILED"
 
-    def __init__(self) -> None:
+    def __init__(self, *, status: int | None = None, media_type: str | None = None, timed_out: bool = False) -> None:
         super().__init__("This address could not be fetched: it must be public, answer in time, and not be too large.")
+        self.status = status
+        self.media_type = media_type
+        self.timed_out = timed_out
 
 
 class _Refused(Exception):
-    """Why it really failed, for the log only."""
+    """Why it really failed, for the log; and what the server answered, where it did."""
+
+    def __init__(self, why: str, *, status: int | None = None, media_type: str | None = None) -> None:
+        super().__init__(why)
+        self.status = status
+        self.media_type = media_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +85,29 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A document: where it was found in the end, its media type, its headers and its decoded bytes."""
+    """A document: where it was found in the end, its media type, its headers and its decoded bytes.
+
+    `unchanged`: the server answered 304 to the validators that were sent, and there is no body.
+    """
 
     url: str
     media_type: str
     headers: httpx2.Headers
     body: bytes
+    unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of each server on the way: within which bounds, with which validators, and whether one may.
+
+    `known` are `If-None-Match` and `If-Modified-Since`; `approve` is told every address before it is asked, and raises
+    a refusal of its own where it must not be.
+    """
+
+    bounds: Bounds
+    known: Mapping[str, str] = field(default_factory=dict)
+    approve: Callable[[str], Awaitable[None]] | None = None
 
 
 async def system_addresses(host: str, port: int) -> list[str]:
@@ -85,6 +118,22 @@ async def system_addresses(host: str, port: int) -> list[str]:
 
 def _nothing(address: IPAddress, port: int) -> bool:  # noqa: ARG001  the rule of production: no exceptions
     return False
+
+
+def allowing(places: Iterable[str]) -> Allow:
+    """Let exactly these `address:port` pass although they are not public: what an operator named in the settings.
+
+    Raises:
+        ValueError: one of them is no address with a port.
+    """
+    named: set[tuple[IPAddress, int]] = set()
+    for place in places:
+        host, _, port = place.rpartition(":")
+        try:
+            named.add((ip_address(host.strip("[]")), int(port)))
+        except ValueError:
+            raise ValueError(f"FETCH_ALLOW takes ADDRESS:PORT, such as 10.0.0.5:8080, not {place!r}") from None
+    return lambda address, port: (address, port) in named
 
 
 class Fetcher:
@@ -106,21 +155,38 @@ class Fetcher:
         Raises:
             FetchRefused: for whatever reason.
         """
+        return await self.fetch(url, Request(bounds))
+
+    async def fetch(self, url: str, request: Request) -> Fetched:
+        """Fetch a document, if the servers on the way may be asked and it is not the known one.
+
+        Raises:
+            FetchRefused: for whatever reason; `approve` may raise its own refusals.
+        """
         try:
-            async with asyncio.timeout(bounds.seconds):
-                return await self._follow(url, bounds)
-        except (_Refused, OSError, TimeoutError, ValueError, httpx2.HTTPError, httpx2.InvalidURL, zlib.error) as error:
-            log.info("a fetch was refused: %s", error if isinstance(error, _Refused) else type(error).__name__)
+            async with asyncio.timeout(request.bounds.seconds):
+                return await self._follow(url, request)
+        except (TimeoutError, httpx2.TimeoutException):
+            log.info("a fetch took too long")
+            raise FetchRefused(timed_out=True) from None
+        except _Refused as error:
+            log.info("a fetch was refused: %s", error)
+            raise FetchRefused(status=error.status, media_type=error.media_type) from None
+        except (OSError, ValueError, httpx2.HTTPError, httpx2.InvalidURL, zlib.error) as error:
+            log.info("a fetch failed: %s", type(error).__name__)
             raise FetchRefused from None
 
-    async def _follow(self, url: str, bounds: Bounds) -> Fetched:
-        secure = False
+    async def _follow(self, url: str, request: Request) -> Fetched:
+        secure, bounds = False, request.bounds
         for _ in range(bounds.redirects + 1):
             target = parse_target(url, local_names=bounds.trusted)
             if target is None or target.scheme not in bounds.schemes or (secure and target.scheme != "https"):
                 raise _Refused("not an address that is fetched")
             secure = target.scheme == "https"
-            found = await self._ask_first(target, await self._checked(target, bounds), bounds)
+            addresses = await self._checked(target, bounds)
+            if request.approve is not None:
+                await request.approve(target.url)
+            found = await self._ask_first(target, addresses, request)
             if isinstance(found, Fetched):
                 return found
             url = urljoin(target.url, found)
@@ -141,16 +207,17 @@ class Fetcher:
                 raise _Refused("an address that is not public")
         return found
 
-    async def _ask_first(self, target: Target, addresses: list[IPAddress], bounds: Bounds) -> Fetched | str:
+    async def _ask_first(self, target: Target, addresses: list[IPAddress], wanted: Request) -> Fetched | str:
         """Ask the first of the checked addresses that takes a connection: a name may have one that leads nowhere."""
         *before, last = addresses[:_ADDRESSES]
         for address in before:
             with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
-                return await self._ask(target, address, bounds)
-        return await self._ask(target, last, bounds)
+                return await self._ask(target, address, wanted)
+        return await self._ask(target, last, wanted)
 
-    async def _ask(self, target: Target, address: IPAddress, bounds: Bounds) -> Fetched | str:
+    async def _ask(self, target: Target, address: IPAddress, wanted: Request) -> Fetched | str:
         """Send one request to a checked address; returns the document, or where it has moved."""
+        bounds = wanted.bounds
         timeout = httpx2.Timeout(bounds.seconds, connect=bounds.connect_seconds)
         place = f"[{address}]" if address.version == 6 else str(address)  # noqa: PLR2004
         async with httpx2.AsyncClient(
@@ -166,7 +233,8 @@ class Fetcher:
                     "host": target.authority,
                     "accept": ", ".join(sorted(bounds.types)) or "*/*",
                     "accept-encoding": "gzip",
-                    "user-agent": "context-repo",
+                    "user-agent": USER_AGENT,
+                    **wanted.known,
                 },
                 extensions={"sni_hostname": target.host, "timeout": timeout.as_dict()},
             )
@@ -174,17 +242,20 @@ class Fetcher:
             try:
                 if response.status_code in _REDIRECTS and "location" in response.headers:
                     return response.headers["location"]
-                return await _document(target, response, bounds)
+                return await _document(target, response, wanted)
             finally:
                 await response.aclose()
 
 
-async def _document(target: Target, response: httpx2.Response, bounds: Bounds) -> Fetched:
+async def _document(target: Target, response: httpx2.Response, wanted: Request) -> Fetched:
+    bounds = wanted.bounds
+    if response.status_code == _NOT_MODIFIED and wanted.known:
+        return Fetched(target.url, "", response.headers, b"", unchanged=True)
     if response.status_code != 200:  # noqa: PLR2004
-        raise _Refused(f"status {response.status_code}")
+        raise _Refused(f"status {response.status_code}", status=response.status_code)
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if bounds.types and media_type not in bounds.types:
-        raise _Refused("media type")
+        raise _Refused("media type", media_type=media_type)
     body = await _body(response, bounds)
     return Fetched(target.url, media_type, response.headers, body)
 

@@ -24,7 +24,8 @@ class _Share:
 class Shares:
     """Lets each workspace hold three quarters of a pool at most; further calls of it wait behind its own."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
         self._places = max(1, size - max(1, size // 4))
         self._shares: dict[UUID, _Share] = {}
 
@@ -40,7 +41,7 @@ class Shares:
             share = self._shares[workspace_id] = _Share(asyncio.Semaphore(self._places))
         share.callers += 1
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(self._seconds):
                 await share.places.acquire()
             try:
                 yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
@@ -118,7 +119,7 @@ def test_every_face_belongs_to_one_operation_of_its_name():
 
 def test_every_writing_operation_needs_a_writing_scope():
     for face in FACES:
-        if face.operation.kind == "command" and face.operation.scopes:
+        if face.operation.writes and face.operation.scopes:
             assert all(scope.endswith(".write") for scope in face.operation.scopes), face.label
 
 
@@ -127,3 +128,18 @@ def test_no_operation_opens_a_transaction_past_its_context():
     pattern = re.compile(r"ctx\.database\.(tx|snapshot|single|hot)\b")
     wrong = [path.name for path in APP.rglob("*.py") if pattern.search(path.read_text(encoding="utf-8"))]
     assert wrong == []
+
+
+def test_only_effects_reach_outside_and_they_do_it_before_their_transaction():
+    """What fetches or runs a reader is asked for in a `prepare` alone, which has no transaction."""
+    reaching = {"Pages", "Converter"}
+    prepared = {face.operation.prepare for face in FACES if face.operation.kind == "effect"}
+    assert prepared
+    for face in FACES:
+        operation = face.operation
+        assert (operation.prepare is not None) == (operation.kind == "effect"), face.label
+        assert not any(f"ctx.get({name})" in inspect.getsource(operation.function) for name in reaching), face.label
+    for prepare in prepared:
+        source = inspect.getsource(prepare)
+        assert not re.search(r"ctx\.(tx|emit|enqueue)\b", source), prepare.__qualname__
+        assert any(f"ctx.get({name})" in source for name in reaching), prepare.__qualname__

@@ -19,7 +19,7 @@ from uuid import UUID
 from fastapi import FastAPI
 
 from app import features
-from app.features.documents import operations, queries
+from app.features.documents import queries, service
 from app.gate import gate, replay
 from app.gate import queries as gate_queries
 from app.gate.gate import Answer, Gate
@@ -177,7 +177,7 @@ def refusal_lies() -> None:
         def __init__(self, what: str, form: Any, revision: int, content_hash: str, more: Any = None) -> None:
             super().__init__(what, form, revision - 1, content_hash, more)
 
-    operations.RevisionMismatch = Mismatch
+    service.RevisionMismatch = Mismatch
 
 
 def _replaced(old: str, new: str, function: str = "document_write") -> Callable[[str], str]:

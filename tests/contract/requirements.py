@@ -277,3 +277,25 @@ REQUIREMENTS |= {
     "MCP-ALL-ONLY": "the other surfaces refuse lease-managed writes and take neither leases nor keys as arguments",
     "REV-MERGED": "a mismatch carries the diffs of both changes, and their merge where they do not overlap",
 }
+
+REQUIREMENTS |= {
+    "DOC-15": "POST scrape answers 201: sourceType url, canonical sourceUrl, the page's text and title",
+    "DOC-15-PLAN": "pages need the plan's feature and count in the family scrape",
+    "DOC-15-TYPES": "plain text, Markdown and JSON are kept; what is no page is 415",
+    "DOC-15-ROBOTS": "robots.txt of each site on the way is honoured",
+    "DOC-15-SSRF": "pages are fetched from public addresses only, redirects included; all refusals read alike",
+    "DOC-15-BOUNDS": "size, time, redirects, packing and nesting of a page are bounded",
+    "DOC-15-UPSTREAM": "a page that cannot be had is 502, or 504 in time, UPSTREAM_FAILED, with what to do",
+    "DOC-16": "POST refresh answers the acknowledgement of a new version, title and tags as they were",
+    "DOC-16-NOOP": "a page that did not change is noop: by its validators, or by its text",
+    "DOC-16-REV": "a refresh is a revision-checked write, judged before the page is asked and again in the transaction",
+    "DOC-16-MANAGED": "a managed refresh needs If-Match (the body form is not enough), key and both lease headers",
+    "DOC-16-URL": "a document that is from no page is not refreshable",
+    "EFFECT-REPLAY": "a replayed effect reaches nothing outside",
+    "EFFECT-TX": "nothing outside is waited for within a transaction",
+    "UPLOAD": "POST upload takes a form with a file and answers 201 with the document of its text, sourceType file",
+    "UPLOAD-KINDS": "PDF, Office, HTML, EPUB, CSV, JSON, notebooks, mail, text and code are read",
+    "UPLOAD-ORIGINAL": "the file is kept as it was, once for a workspace, until its last document is purged",
+    "UPLOAD-REFUSED": "what cannot be read is refused with the reason: 415 by kind, 400 when damaged or without text",
+    "UPLOAD-BOUNDS": "files that unpack to more than they are, or never end, cost a bounded child process",
+}

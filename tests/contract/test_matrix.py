@@ -13,7 +13,7 @@ from tests.support.factories import ALL_SCOPES
 from tests.support.rows import checksum
 
 each_face = pytest.mark.parametrize("face", KEY_FACES, ids=label)
-each_write = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.kind == "command"], ids=label)
+each_write = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.writes], ids=label)
 each_scoped = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.scopes], ids=label)
 each_body = pytest.mark.parametrize("face", [f for f in KEY_FACES if isinstance(f, RestFace) and f.has_body], ids=label)
 each_with_id = pytest.mark.parametrize("face", [f for f in KEY_FACES if id_fields(f)], ids=label)
@@ -196,10 +196,12 @@ def test_who_the_caller_is_is_the_only_operation_without_a_plan():
 
 @proves("ERR-402-FEATURE")
 async def test_an_operation_of_a_plan_feature_names_the_plans_that_have_it(alice, make):
+    found = [(face, await example(face, make, alice)) for face in KEY_FACES if face.operation.feature]
     await make.plan(alice, "Pro")
     client = make.client(await make.key(alice))
-    for face in (face for face in KEY_FACES if face.operation.feature):
-        outcome = await face.call(client, await example(face, make, alice))
+    assert found
+    for face, args in found:
+        outcome = await face.call(client, args)
         assert (outcome.status, outcome.reason) == (402, "FEATURE_NOT_IN_PLAN"), face.label
         assert outcome.body["error"]["details"]["plansWithFeature"] == ["Pro Max", "Ultimate"]
 

@@ -12,7 +12,7 @@ from tests.support.faces import PERSON_FACES, label
 from tests.support.rows import checksum
 
 each = pytest.mark.parametrize("face", PERSON_FACES, ids=label)
-each_write = pytest.mark.parametrize("face", [f for f in PERSON_FACES if f.operation.kind == "command"], ids=label)
+each_write = pytest.mark.parametrize("face", [f for f in PERSON_FACES if f.operation.writes], ids=label)
 each_with_id = pytest.mark.parametrize("face", [f for f in PERSON_FACES if id_fields(f)], ids=label)
 
 

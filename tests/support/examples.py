@@ -7,6 +7,8 @@ import uuid
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from tests.support.world import WORLD
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -82,6 +84,24 @@ async def _prefixed_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return f"document_{await _document_id(make, user, known)}"
 
 
+async def _page_url(make: Make, user: User, known: dict[str, Any]) -> str:
+    return WORLD.serve(f"Page of {user.email}")
+
+
+async def _page_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    url = await _page_url(make, user, known)
+    answer = await user.client.post("/v1/documents/scrape", json={"url": url})
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["data"]["id"])
+
+
+async def _file_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    file = {"file": ("notes.md", f"Notes of {user.email}".encode(), "text/markdown")}
+    answer = await user.client.post("/v1/documents/upload", files=file)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["data"]["id"])
+
+
 async def _chunk_id(make: Make, user: User, known: dict[str, Any]) -> str:
     """The only passage of a document, indexed with a model that takes no time."""
     document_id = await _document_id(make, user, known)
@@ -139,12 +159,16 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
 MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     ("leases.change", "documentId"): _managed_document_id,
     ("leases.change", "leaseId"): _lease_id,
+    ("documents.scrape", "url"): _page_url,
+    ("documents.original", "documentId"): _file_document_id,
+    ("documents.refresh", "documentId"): _page_document_id,
     ("coordination.set", "If-Match"): _document_tag,
     ("coordination.clear", "If-Match"): _document_tag,
 }
 """How to make what one operation alone needs, by operation and argument; an optional argument is given then."""
 
 VALUES: dict[tuple[str, str], Any] = {
+    ("documents.upload", "file"): {"name": "notes.md", "mediaType": "text/markdown", "content": b"# Notes\n"},
     ("documents.update", "expectedRevision"): 1,
     ("documents.diff", "from"): "1",
     ("documents.batch", "items"): [{"op": "create", "title": "An example", "content": ""}],

@@ -84,11 +84,15 @@ class RestFace:
         if self.operation.needs_key:
             headers["idempotency-key"] = uuid4().hex
         sent: dict[str, Any] = {"json": left} if self.has_body else {"params": left}
+        if (file := self.binding.file) is not None:
+            named = left.pop(file)
+            sent = {"files": {file: (named["name"], named["content"], named["mediaType"])}, "data": left}
         return outcome_of(await client.request(self.rest.method, path, headers=headers, **(sent | options)))
 
     async def call_with_garbage(self, client: httpx2.AsyncClient, args: Args) -> Outcome:
-        """Send a body that is no JSON to the right path."""
-        headers = {"content-type": "application/json"}
+        """Send a body that is no JSON, or no form where one is wanted, to the right path."""
+        form = self.binding.file is not None
+        headers = {"content-type": "multipart/form-data; boundary=x" if form else "application/json"}
         path = self.rest.path
         for name in self.binding.path_names:
             path = path.replace(f"{{{name}}}", str(args[name]))

@@ -210,7 +210,7 @@ async def _call(tool: Tool, arguments: dict[str, Any], scope: Scope, meta: dict[
     admission = await gate.admit(operation, _credential(scope, meta))
     scope[ADDED_HEADERS].extend(errors.rate_headers(admission.rate))
     args = tool.parse(arguments)
-    key = _key(tool, arguments, meta) if operation.kind != "query" else None
+    key = _key(tool, arguments, meta) if operation.writes else None
     try:
         answer = await gate.run(admission, operation, args, request_id=scope["request_id"], idempotency_key=key)
     except NotFound:

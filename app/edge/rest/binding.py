@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qsl
 
 import pydantic_core
-from fastapi import Body, Header, Path, Query
+from fastapi import Body, File, Form, Header, Path, Query, UploadFile
 from pydantic import BaseModel, create_model
 from pydantic.fields import FieldInfo
 
 from app.edge.asgi import header, read_body
+from app.edge.rest.multipart import read_form
 from app.kit.errors import InvalidRequest, UnsupportedMediaType
-from app.kit.schema import FromHeader, Model
+from app.kit.schema import FromFile, FromHeader, Model
 
 if TYPE_CHECKING:
     from app.edge.asgi import Receive, Scope
@@ -29,6 +30,10 @@ IGNORED_FIELDS = frozenset({"engine", "workspace"})
 
 def _alias(name: str, field: FieldInfo) -> str:
     return field.alias or name
+
+
+def _is_file(field: FieldInfo) -> bool:
+    return any(isinstance(mark, FromFile) for mark in field.metadata)
 
 
 def _header_name(field: FieldInfo) -> str | None:
@@ -74,6 +79,13 @@ class Binding:
         """Whether the remaining fields travel in a JSON body."""
         return self.method in BODY_METHODS and bool(self.rest)
 
+    @cached_property
+    def file(self) -> str | None:
+        """The alias of the field that is a file, where there is one: the arguments travel in a form then."""
+        fields = self.model.model_fields.items()
+        marked = (_alias(name, field) for name, field in fields if _is_file(field))
+        return next(marked, None)
+
     async def read(self, scope: Scope, receive: Receive, limit: int) -> dict[str, Any]:
         """Collect the raw arguments of a request.
 
@@ -83,7 +95,8 @@ class Binding:
         """
         raw: dict[str, Any]
         if self.method in BODY_METHODS:
-            raw = _decode(scope, await read_body(scope, receive, limit))
+            body = await read_body(scope, receive, limit)
+            raw = _decode(scope, body) if self.file is None else _form(scope, body, self.file)
             if scope["query_string"]:
                 _refuse_query(scope["query_string"])
         else:
@@ -104,7 +117,7 @@ class Binding:
         """Describe the parameters in FastAPI's terms, from which it writes OpenAPI."""
         parameters = [self._parameter(name, field) for name, field in self.model.model_fields.items()]
         found = [parameter for parameter in parameters if parameter is not None]
-        if self.has_body:
+        if self.has_body and self.file is None:
             found.append(_keyword("body", Annotated[self._body_model(), Body()], ...))
         return inspect.Signature(found)
 
@@ -119,9 +132,13 @@ class Binding:
             return _keyword(name, Annotated[annotated, Path(**common)], ...)
         if (header_name := _header_name(field)) is not None:
             return _keyword(name, Annotated[str | None, Header(alias=header_name, description=field.description)], None)
+        default = ... if field.is_required() else field.get_default(call_default_factory=True, validated_data={})
+        if self.file is not None:
+            if _is_file(field):
+                return _keyword(name, Annotated[UploadFile, File(**common)], ...)
+            return _keyword(name, Annotated[annotated, Form(**common)], default)
         if self.method in BODY_METHODS:
             return None
-        default = ... if field.is_required() else field.get_default(call_default_factory=True, validated_data={})
         return _keyword(name, Annotated[annotated, Query(**common)], default)
 
     def _body_model(self) -> type[BaseModel]:
@@ -153,6 +170,10 @@ def _decode(scope: Scope, body: bytes) -> dict[str, Any]:
         msg = "The body must be a JSON object."
         raise InvalidRequest(msg)
     return value
+
+
+def _form(scope: Scope, body: bytes, file: str) -> dict[str, Any]:
+    return read_form(header(scope, b"content-type") or "", body, file)
 
 
 def _query(query: bytes) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
 from app.edge import errors
@@ -21,7 +22,7 @@ from app.gate.gate import Credential, Gate
 from app.gate.principal import CredentialKind
 from app.kit.errors import AppError, CrossSite, InvalidRequest
 from app.kit.revision import matches_any
-from app.kit.schema import FromHeader
+from app.kit.schema import Binary, FromHeader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -84,7 +85,8 @@ class OperationRoute(APIRoute):
             _described(self.binding, operation),
             methods=[face.method],
             status_code=face.status,
-            response_model=operation.result if operation.result is not type(None) else None,
+            response_model=None if operation.result in (type(None), Binary) else operation.result,
+            response_class=Response if operation.result is Binary else JSONResponse,
             operation_id=operation.name.replace(".", "_"),
             summary=operation.summary,
             description=operation.description,
@@ -130,6 +132,8 @@ class OperationRoute(APIRoute):
         body = answer.body
         if tag is not None and getattr(answer.result, "final", True) and _unchanged(scope, tag):
             status, body = _NOT_MODIFIED, b""
+        elif isinstance(answer.result, Binary):
+            headers.extend(answer.result.headers)
         elif body:
             headers.append(_JSON)
         await send_bytes(send, status, headers, body)
@@ -183,7 +187,7 @@ def _credential(scope: Scope, operation: Operation[Any, Any], resource: str) -> 
     if authorization is None and CredentialKind.SESSION in operation.credentials:
         web: Web = scope["app"].state.web
         session = web.cookie(scope, SESSION_COOKIE)
-        if session and operation.kind == "command" and not web.is_own_origin(scope):
+        if session and operation.writes and not web.is_own_origin(scope):
             raise CrossSite
     agent, client = header(scope, b"x-agent-id"), header(scope, b"user-agent")
     address = functools.partial(scope["app"].state.web.addresses.subject, scope)
@@ -223,13 +227,15 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
     raised = {errors.STATUS[error.kind] for error in operation.raises}
     if face.method in BODY_METHODS:
         raised |= {413, 415}
-    if operation.kind == "command":
+    if operation.writes:
         raised |= {409, 410, 422}
     if any(isinstance(mark, FromHeader) and mark.name == "If-Match" for mark in _marks(operation)):
         raised.add(412)
     found: dict[int | str, dict[str, Any]] = {
         status: {"model": ErrorBody} for status in sorted(raised | set(_ALWAYS_POSSIBLE))
     }
+    if operation.result is Binary:
+        found[face.status] = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
     if _has_tag(operation):
         found[_NOT_MODIFIED] = {"description": "The entity tag in `If-None-Match` is current."}
     return found
@@ -242,7 +248,9 @@ def _marks(operation: Operation[Any, Any]) -> Iterator[Any]:
 
 def _has_tag(operation: Operation[Any, Any]) -> bool:
     """Tell whether a read answers one thing that has revisions."""
-    if operation.kind != "query" or "data" not in (fields := operation.result.model_fields):
+    if operation.result is Binary:
+        return True
+    if operation.writes or "data" not in (fields := operation.result.model_fields):
         return False
     return hasattr(fields["data"].annotation, "etag")
 
@@ -273,7 +281,7 @@ def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
         "x-scopes": scopes,
         "x-rate-family": operation.rate.value,
     }
-    if operation.kind == "command":
+    if operation.writes:
         text = "Makes a retry safe: the first answer is kept for 24 hours and sent again."
         extra["parameters"] = [_header("Idempotency-Key", text, maxLength=255) | {"required": operation.needs_key}]
     elif _has_tag(operation):

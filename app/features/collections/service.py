@@ -45,6 +45,19 @@ def require_place(ctx: Context, collection_id: UUID | None) -> None:
         raise InvalidRequest(f"collectionId: {msg}", details=[{"field": "collectionId", "message": msg}])
 
 
+async def check_place(ctx: Context, collection_id: UUID | None) -> None:
+    """Check, before an effect reaches outside, that a new item may have its place.
+
+    Raises:
+        InvalidRequest: the key is restricted, and no collection is named.
+        CollectionNotFound: absent, in the trash, or out of the caller's reach.
+    """
+    require_place(ctx, collection_id)
+    if collection_id is not None:
+        async with ctx.snapshot() as tx:
+            await require(tx, collection_id)
+
+
 async def place(ctx: Context, collection_id: UUID | None, item_type: str, item_id: UUID) -> None:
     """Make an item that is about to be written a member of the collection that its caller names, if any.
 

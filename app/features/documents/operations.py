@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.features.collections import service as collections
 from app.features.collections.errors import CollectionNotFound
-from app.features.documents import queries
+from app.features.documents import queries, service
 from app.features.documents.errors import (
     ContentTooLarge,
     DocumentNotFound,
     EditNotApplicable,
-    LeaseLost,
-    LeaseRequired,
     RevisionNotFound,
     VersionNotFound,
 )
@@ -33,47 +31,20 @@ from app.features.documents.schemas import (
     LeasedPatch,
     ListDocuments,
     ListVersions,
-    Notice,
     PatchDocument,
     RestoreVersion,
-    Status,
     Version,
 )
-from app.features.documents.service import compare, divergence, edited_content, read_as_of, read_document
-from app.gate.index import index_job
-from app.gate.operation import Call, Context, Operation, command, query
+from app.features.documents.service import compare, read_as_of, read_document
+from app.gate.operation import Context, Operation, command, query
 from app.gate.policy import Rate, Scope
 from app.gate.ports import Wording
 from app.kit import cursor
 from app.kit.asof import point
-from app.kit.errors import (
-    AppError,
-    InvalidRequest,
-    Kind,
-    PreconditionConflict,
-    PreconditionRequired,
-    RevisionMismatch,
-)
+from app.kit.errors import AppError, InvalidRequest, Kind
 from app.kit.ids import new_id
 from app.kit.paging import clamped, fitting, paged, pagination
 from app.kit.schema import Model, One, Page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import asyncpg
-
-    from app.kit.revision import Precondition
-
-
-_WRITE_REFUSALS = (
-    DocumentNotFound,
-    RevisionMismatch,
-    PreconditionConflict,
-    PreconditionRequired,
-    LeaseRequired,
-    LeaseLost,
-)
 
 
 @command(
@@ -89,28 +60,7 @@ async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
     With `collectionId` it is a member of that collection from the start; a key that is restricted to collections must
     name one of them.
     """
-    collections.require_place(ctx, args.collection_id)
-    document_id, revision_id = new_id(), new_id()
-    row = await queries.insert_document(ctx, document_id, revision_id, args, _call(ctx))
-    if row["outcome"] == "no_collection":
-        raise CollectionNotFound
-    document = Document(
-        id=document_id,
-        title=args.title,
-        status=Status.PENDING,
-        status_reason=None,
-        source_type="text",
-        source_url=None,
-        tags=args.tags,
-        current_version=1,
-        revision=1,
-        content_hash=row["content_hash"],
-        created_at=row["decided_at"],
-        last_changed_at=row["decided_at"],
-        content=args.content,
-        policy="standard",
-    )
-    return One(data=document)
+    return One(data=await service.create(ctx, args))
 
 
 @query("documents.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound, RevisionNotFound))
@@ -154,7 +104,7 @@ async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     single=lambda args: args.edits is None,
-    raises=(*_WRITE_REFUSALS, EditNotApplicable, ContentTooLarge),
+    raises=(*service.WRITE_REFUSALS, EditNotApplicable, ContentTooLarge),
 )
 async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]:
     """Change title, content or tags; what is left out stays.
@@ -165,21 +115,7 @@ async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]
     Name the revision that the change is based on, in `If-Match` or `expectedRevision`, and a concurrent edit is never
     overwritten. A write that changes nothing answers `noop: true` and makes no revision.
     """
-    content = args.content if args.edits is None else await _edited(ctx, args)
-    row = await queries.update_document_if_current(ctx, args, content, new_id(), _call(ctx))
-    if row["outcome"] == "mismatch" and args.precondition is not None:
-        more = await divergence(ctx, args, row["revision"])
-        raise RevisionMismatch("document", args.precondition.form, row["revision"], row["content_hash"], more)
-    return _acknowledge(args, row)
-
-
-async def _edited(ctx: Context, args: PatchDocument) -> str | None:
-    """Lock the document and apply the edits; None where the revision is not the expected one: the write says so."""
-    base = await queries.lock_document(ctx, args)
-    _check(base, args.precondition)
-    if args.precondition is not None and not args.precondition.holds(base["revision"], base["content_hash"]):
-        return None
-    return await edited_content(args, base["content"], base["revision"])
+    return One(data=await service.change(ctx, args))
 
 
 @command(
@@ -187,12 +123,12 @@ async def _edited(ctx: Context, args: PatchDocument) -> str | None:
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     single=True,
-    raises=(*_WRITE_REFUSALS, VersionNotFound),
+    raises=(*service.WRITE_REFUSALS, VersionNotFound),
 )
 async def restore_version(ctx: Context, args: RestoreVersion) -> One[DocumentAck]:
     """Make an earlier version's title, content and tags current again, as a new revision; nothing is deleted."""
-    row = await queries.restore_version_if_current(ctx, args, new_id(), _call(ctx))
-    return _acknowledge(args, row)
+    row = await queries.restore_version_if_current(ctx, args, new_id(), service.call(ctx))
+    return One(data=service.acknowledge(args, row))
 
 
 @command(
@@ -200,12 +136,12 @@ async def restore_version(ctx: Context, args: RestoreVersion) -> One[DocumentAck
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     single=True,
-    raises=_WRITE_REFUSALS,
+    raises=service.WRITE_REFUSALS,
 )
 async def delete_document(ctx: Context, args: DeleteDocument) -> None:
     """Move a document to the trash; its id answers 404 from then on."""
-    row = await queries.delete_document_if_current(ctx, args, _call(ctx))
-    _check(row, args.precondition)
+    row = await queries.delete_document_if_current(ctx, args, service.call(ctx))
+    service.check(row, args.precondition)
 
 
 _ITEMS: dict[str, tuple[Operation[Any, Any], type[Model], int]] = {
@@ -265,51 +201,3 @@ async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
     found, notice = fitting(rows, limit, notice)
     items = [Version.model_validate(row, by_name=True) for row in found]
     return Page(data=items, pagination=pagination(rows, len(found)), notice=notice)
-
-
-_REFUSALS: dict[str, Callable[[], AppError]] = {
-    "absent": DocumentNotFound,
-    "no_version": VersionNotFound,
-    "lease_required": LeaseRequired,
-    "lease_lost": LeaseLost,
-    "incomplete": lambda: PreconditionRequired(
-        "A lease-managed document is written with its revision (If-Match or expectedRevision) and an Idempotency-Key; "
-        "send both with the lease."
-    ),
-}
-"""What an outcome of the write function means; the others are no refusals, or carry the current state."""
-
-
-def _check(row: asyncpg.Record, precondition: Precondition | None) -> None:
-    """Raise what the outcome means, unless the write was done."""
-    if (refusal := _REFUSALS.get(row["outcome"])) is not None:
-        raise refusal()
-    if row["outcome"] == "mismatch":
-        form = precondition.form if precondition else "body"
-        raise RevisionMismatch("document", form, row["revision"], row["content_hash"])
-
-
-def _acknowledge(args: PatchDocument | RestoreVersion, row: asyncpg.Record) -> One[DocumentAck]:
-    _check(row, args.precondition)
-    acknowledged = DocumentAck(
-        id=args.document_id,
-        title=row["title"],
-        current_version=row["current_version"],
-        revision=row["revision"],
-        content_hash=row["content_hash"],
-        last_changed_at=row["last_changed_at"],
-        noop=row["outcome"] == "noop",
-        warnings=_warnings(row["missing"]),
-    )
-    return One(data=acknowledged)
-
-
-def _warnings(missing: list[str]) -> list[Notice]:
-    if not missing:
-        return []
-    message = "The version was kept without these fields, so their current values stay: " + ", ".join(missing) + "."
-    return [Notice(code="LEGACY_PARTIAL_SNAPSHOT", message=message, fields=missing)]
-
-
-def _call(ctx: Context) -> Call:
-    return ctx.call(index_job(ctx.workspace_id))

@@ -138,9 +138,14 @@ _EXISTS = "SELECT EXISTS (SELECT FROM documents WHERE workspace_id = $1 AND id =
 
 
 async def insert_document(
-    ctx: Context, document_id: UUID, revision_id: UUID, args: CreateDocument, call: Call
+    ctx: Context,
+    document_id: UUID,
+    revision_id: UUID,
+    args: CreateDocument,
+    source: tuple[str, str | None],
+    call: Call,
 ) -> asyncpg.Record:
-    """Insert a document at revision 1, into its collection; returns the outcome with hash and time."""
+    """Insert a document at revision 1, from a source (type, address), into its collection; returns the outcome."""
     row = await ctx.tx.fetchrow(
         _CREATE,
         ctx.workspace_id,
@@ -148,8 +153,7 @@ async def insert_document(
         args.title,
         args.content,
         args.tags,
-        "text",
-        None,
+        *source,
         revision_id,
         args.collection_id,
         call,

@@ -8,17 +8,33 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
+from app.features.collections import service as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.documents import queries
-from app.features.documents.errors import ContentTooLarge, DocumentNotFound, EditNotApplicable, RevisionNotFound
+from app.features.documents.errors import (
+    ContentTooLarge,
+    DocumentNotFound,
+    EditNotApplicable,
+    LeaseLost,
+    LeaseRequired,
+    RevisionNotFound,
+    VersionNotFound,
+)
 from app.features.documents.schemas import (
     MAX_CONTENT_BYTES,
     Document,
+    DocumentAck,
     DocumentDiff,
     Hunk,
+    Notice,
     PatchDocument,
     SectionChange,
+    Status,
 )
+from app.gate.index import index_job
 from app.kit import diff
+from app.kit.errors import AppError, PreconditionConflict, PreconditionRequired, RevisionMismatch
+from app.kit.ids import new_id
 from app.kit.markdown import EditError, edited, sections
 
 if TYPE_CHECKING:
@@ -26,7 +42,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from app.gate.operation import Context
+    import asyncpg
+
+    from app.features.documents.schemas import CreateDocument, RestoreVersion
+    from app.gate.operation import Call, Context
+    from app.kit.revision import Precondition
     from app.store.tx import Tx
 
 P = ParamSpec("P")
@@ -210,3 +230,119 @@ def _own_texts(text: str) -> dict[tuple[tuple[str, ...], int], str]:
         found[section.path, seen[section.path]] = text[section.start : section.end]
         seen[section.path] += 1
     return found
+
+
+WRITE_REFUSALS = (
+    DocumentNotFound,
+    RevisionMismatch,
+    PreconditionConflict,
+    PreconditionRequired,
+    LeaseRequired,
+    LeaseLost,
+)
+"""What any write of a document may be refused with."""
+
+
+async def create(
+    ctx: Context, args: CreateDocument, *, source_type: str = "text", source_url: str | None = None
+) -> Document:
+    """Create a document at revision 1, a member of the collection that is named; search finds it when it is `ready`.
+
+    Raises:
+        InvalidRequest: the key is restricted to collections, and none is named.
+        CollectionNotFound: absent, or out of the caller's reach.
+    """
+    collections.require_place(ctx, args.collection_id)
+    document_id, revision_id = new_id(), new_id()
+    source = (source_type, source_url)
+    row = await queries.insert_document(ctx, document_id, revision_id, args, source, call(ctx))
+    if row["outcome"] == "no_collection":
+        raise CollectionNotFound
+    return Document(
+        id=document_id,
+        title=args.title,
+        status=Status.PENDING,
+        status_reason=None,
+        source_type=source_type,
+        source_url=source_url,
+        tags=args.tags,
+        current_version=1,
+        revision=1,
+        content_hash=row["content_hash"],
+        created_at=row["decided_at"],
+        last_changed_at=row["decided_at"],
+        content=args.content,
+        policy="standard",
+    )
+
+
+async def change(ctx: Context, args: PatchDocument) -> DocumentAck:
+    """Change a document when precondition and lease hold.
+
+    Raises:
+        AppError: one of `WRITE_REFUSALS`; of edits also EditNotApplicable and ContentTooLarge.
+    """
+    content = args.content if args.edits is None else await _edited(ctx, args)
+    row = await queries.update_document_if_current(ctx, args, content, new_id(), call(ctx))
+    if row["outcome"] == "mismatch" and args.precondition is not None:
+        more = await divergence(ctx, args, row["revision"])
+        raise RevisionMismatch("document", args.precondition.form, row["revision"], row["content_hash"], more)
+    return acknowledge(args, row)
+
+
+async def _edited(ctx: Context, args: PatchDocument) -> str | None:
+    """Lock the document and apply the edits; None where the revision is not the expected one: the write says so."""
+    base = await queries.lock_document(ctx, args)
+    check(base, args.precondition)
+    if args.precondition is not None and not args.precondition.holds(base["revision"], base["content_hash"]):
+        return None
+    return await edited_content(args, base["content"], base["revision"])
+
+
+_REFUSALS: dict[str, Callable[[], AppError]] = {
+    "absent": DocumentNotFound,
+    "no_version": VersionNotFound,
+    "lease_required": LeaseRequired,
+    "lease_lost": LeaseLost,
+    "incomplete": lambda: PreconditionRequired(
+        "A lease-managed document is written with its revision (If-Match or expectedRevision) and an Idempotency-Key; "
+        "send both with the lease."
+    ),
+}
+"""What an outcome of the write function means; the others are no refusals, or carry the current state."""
+
+
+def check(row: asyncpg.Record, precondition: Precondition | None) -> None:
+    """Raise what the outcome means, unless the write was done."""
+    if (refusal := _REFUSALS.get(row["outcome"])) is not None:
+        raise refusal()
+    if row["outcome"] == "mismatch":
+        form = precondition.form if precondition else "body"
+        raise RevisionMismatch("document", form, row["revision"], row["content_hash"])
+
+
+def acknowledge(args: PatchDocument | RestoreVersion, row: asyncpg.Record) -> DocumentAck:
+    """Acknowledge a write, or raise what its outcome means."""
+    check(row, args.precondition)
+    return DocumentAck(
+        id=args.document_id,
+        title=row["title"],
+        current_version=row["current_version"],
+        revision=row["revision"],
+        content_hash=row["content_hash"],
+        last_changed_at=row["last_changed_at"],
+        noop=row["outcome"] == "noop",
+        warnings=_warnings(row["missing"]),
+    )
+
+
+def _warnings(missing: list[str]) -> list[Notice]:
+    if not missing:
+        return []
+    message = "The version was kept without these fields, so their current values stay: " + ", ".join(missing) + "."
+    return [Notice(code="LEGACY_PARTIAL_SNAPSHOT", message=message, fields=missing)]
+
+
+def call(ctx: Context) -> Call:
+    """Describe a call that changes documents: the index follows."""
+    return ctx.call(index_job(ctx.workspace_id))

@@ -133,6 +133,8 @@ async def test_a_purge_removes_everything_and_counts_it(alice, make, index, sql)
         "chunks",
         "postings",
         "vectors",
+        "sources",
+        "files",
         "answers",
     }
     assert (counts["revisions"], counts["versions"], counts["texts"], counts["memberships"]) == (3, 2, 2, 1)

@@ -1,0 +1,64 @@
+"""Finds the text of a web page and writes it as Markdown; runs in a confined process (`app.store.confined`)."""
+
+from __future__ import annotations
+
+import codecs
+from typing import Any
+
+from lxml.html import HtmlElement
+from trafilatura import extract, extract_metadata, load_html
+
+from app.store.confined import Unreadable
+
+MAX_FIELD = 2_000
+
+
+def read_page(options: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """Read HTML: `content`, and where the page tells them `title`, `canonical` and `language`.
+
+    `options` are the page's `url`, against which links are resolved, and the `charset` that its server named.
+    """
+    tree = load_html(_decoded(body, options["charset"]))
+    if tree is None:
+        raise Unreadable("it is no HTML")
+    found = {
+        "title": _title(tree),
+        "canonical": _first(tree, "//link[@rel='canonical']/@href"),
+        "language": _language(tree),
+    }
+    content = extract(
+        tree,
+        url=options["url"],
+        output_format="markdown",
+        include_formatting=True,
+        include_links=True,
+        include_tables=True,
+        include_comments=False,
+        favor_recall=True,
+    )
+    if not content or not content.strip():
+        raise Unreadable("it holds no text that can be read without running its scripts")
+    return found | {"content": content.strip() + "\n"}
+
+
+def _decoded(body: bytes, charset: str | None) -> str | bytes:
+    """Decode with the charset that the server named; without one the page itself is looked at."""
+    try:
+        codec = codecs.lookup(charset or "").name
+    except LookupError:
+        return body
+    return body.decode(codec, "replace")
+
+
+def _title(tree: HtmlElement) -> str | None:
+    named = extract_metadata(tree).title
+    return str(named).strip()[:MAX_FIELD] if named else _first(tree, "//title/text()")
+
+
+def _language(tree: HtmlElement) -> str | None:
+    return _first(tree, "/html/@lang")
+
+
+def _first(tree: HtmlElement, path: str) -> str | None:
+    values = [str(value).strip() for value in tree.xpath(path)]
+    return next((value[:MAX_FIELD] for value in values if value), None)

@@ -1,0 +1,162 @@
+"""Readers of what strangers wrote run in a child process: bounded memory, processor time, wall time and answer.
+
+The child has no environment of ours, writes no file, and ends with its parent. One child serves one call, so that
+nothing of one tenant is left for the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import json
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from app.kit.errors import Unavailable
+from app.process import set_death_signal
+from app.store.shares import Shares
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+_MIB = 1024 * 1024
+_WAIT_SECONDS = 20.0
+_RETRY_SECONDS = 5
+Reader = Callable[[dict[str, Any], bytes], dict[str, Any]]
+"""What runs in the child: options and a body make an answer, all of it JSON but for the body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call may cost."""
+
+    memory_bytes: int = 1024 * _MIB
+    cpu_seconds: int = 20
+    seconds: float = 30.0
+    answer_bytes: int = 10 * _MIB
+
+
+class Unreadable(Exception):
+    """The reader refuses the body; the message says why in words for people."""
+
+
+class Confined:
+    """Starts the children, at most `at_once` of this process at a time, of which no workspace takes all."""
+
+    def __init__(self, at_once: int = 2, limits: Limits | None = None) -> None:
+        self._turns = asyncio.Semaphore(at_once)
+        self._shares = Shares(at_once, _WAIT_SECONDS)
+        self._limits = limits or Limits()
+
+    async def call(self, workspace_id: UUID, reader: str, options: dict[str, Any], body: bytes) -> dict[str, Any]:
+        """Run `module:function` on a body, in the workspace's turn.
+
+        Raises:
+            Unreadable: it cannot be read, or reading it took more than the limits.
+            Unavailable: its turn did not come in time.
+        """
+        head = {"reader": reader, "options": options, "limits": asdict(self._limits)}
+        async with contextlib.AsyncExitStack() as turn:
+            try:
+                async with asyncio.timeout(_WAIT_SECONDS):
+                    await turn.enter_async_context(self._shares.held(workspace_id))
+                    await turn.enter_async_context(self._turns)
+            except TimeoutError:
+                raise Unavailable(
+                    "Too much is being read just now; retry shortly.", retry_after=_RETRY_SECONDS
+                ) from None
+            return _answer(await self._run(json.dumps(head).encode() + b"\n" + body))
+
+    async def _run(self, message: bytes) -> bytes:
+        """Start a child, talk with it, and see to its end whatever happens."""
+        child = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-m", __name__),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={},
+            cwd="/",
+        )
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return await self._converse(child, message)
+        except TimeoutError:
+            raise Unreadable("reading it took too long") from None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                child.kill()
+            await child.wait()
+
+    async def _converse(self, child: asyncio.subprocess.Process, message: bytes) -> bytes:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        sending = asyncio.create_task(_send(child.stdin, message))
+        said = bytearray()
+        try:
+            while chunk := await child.stdout.read(_MIB):
+                said += chunk
+                if len(said) > self._limits.answer_bytes:
+                    raise Unreadable("its text is too large; split it into several documents")
+        finally:
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+        return bytes(said)
+
+
+async def _send(pipe: asyncio.StreamWriter, message: bytes) -> None:
+    """Write and close; a child that ended early says so by what it answered."""
+    with contextlib.suppress(OSError):
+        pipe.write(message)
+        await pipe.drain()
+        pipe.close()
+
+
+def _answer(said: bytes) -> dict[str, Any]:
+    if not said:
+        raise Unreadable("reading it took too much memory or time, or it is damaged")
+    answer: dict[str, Any] = json.loads(said)
+    if "unreadable" in answer:
+        raise Unreadable(answer["unreadable"])
+    found: dict[str, Any] = answer["found"]
+    return found
+
+
+def _confine(limits: dict[str, Any]) -> None:
+    """Take the limits on, for good: they are inherited and cannot be raised again by who is no superuser."""
+    set_death_signal(signal.SIGKILL)
+    bounds = {
+        resource.RLIMIT_AS: limits["memory_bytes"],
+        resource.RLIMIT_CPU: limits["cpu_seconds"],
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+    }
+    if sys.platform == "darwin":  # its kernel takes no bound on addresses
+        del bounds[resource.RLIMIT_AS]
+    for what, bound in bounds.items():
+        resource.setrlimit(what, (bound, bound))
+
+
+def main() -> None:
+    """Serve one call: a line of JSON and the body come in, a JSON object goes out."""
+    head = json.loads(sys.stdin.buffer.readline())
+    _confine(head["limits"])
+    body = sys.stdin.buffer.read()
+    module, _, name = head["reader"].partition(":")
+    reader: Reader = getattr(importlib.import_module(module), name)
+    try:
+        answer: dict[str, Any] = {"found": reader(head["options"], body)}
+    except (RecursionError, MemoryError):
+        answer = {"unreadable": "reading it took too much memory or time, or it is damaged"}
+    except Exception as error:  # noqa: BLE001  whatever a reader of strange bytes raises, it could not read them
+        known = type(error).__name__ == Unreadable.__name__  # run as a program, this module is loaded twice
+        answer = {"unreadable": str(error) if known else "it is damaged, or not what it says it is"}
+    sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+"""Files become documents, and are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import uuid
+
+import pytest
+
+from app.features.uploads import converting
+from app.store.confined import Confined, Limits, Unreadable
+from tests.contract.requirements import proves
+from tests.support import files
+
+WORKSPACE = uuid.uuid4()
+SAID = "The keeper rang the bell by hand"
+
+
+def upload(user, name, content, media_type="application/octet-stream", key=None, **fields):
+    headers = {"idempotency-key": key} if key else {}
+    sent = {"file": (name, content, media_type)}
+    return user.client.post("/v1/documents/upload", files=sent, data=fields, headers=headers)
+
+
+def refusal(answer):
+    return answer.status_code, answer.json()["error"]["reason"]
+
+
+@proves("UPLOAD")
+async def test_a_file_becomes_a_document_named_after_it(alice, sql):
+    body = f"# Log\n\n{SAID}.\n"
+    answer = await upload(alice, "C:\\notes\\log of ships.md", body.encode(), tags="sea,old")
+    assert answer.status_code == 201, answer.text
+    made = answer.json()["data"]
+    assert (made["title"], made["content"], made["tags"]) == ("log of ships.md", body, ["sea", "old"])
+    assert (made["sourceType"], made["status"], made["revision"]) == ("file", "pending", 1)
+    assert answer.headers["location"] == f"/v1/documents/{made['id']}"
+    assert (await alice.client.get(f"/v1/documents/{made['id']}")).json()["data"] == made
+
+
+@proves("UPLOAD-KINDS")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.pdf", files.pdf(SAID)),
+        ("a.docx", files.docx(SAID)),
+        ("a.pptx", files.pptx(SAID)),
+        ("a.xlsx", files.xlsx(SAID)),
+        ("a.epub", files.epub(SAID)),
+        ("a.ipynb", files.notebook(SAID)),
+        ("a.eml", files.mail(SAID)),
+        ("a.html", f"<html><head><title>T</title></head><body><h1>H</h1><p>{SAID}</p></body></html>".encode()),
+        ("a.csv", f"year,text\n1899,{SAID}\n".encode()),
+        ("a.json", json.dumps({"said": SAID}).encode()),
+        ("a.py", f'print("{SAID}")\n'.encode()),
+        ("a.txt", SAID.encode("utf-16")),
+        ("a.rtf", rb"{\rtf1\ansi " + SAID.encode() + b"}"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_each_kind_is_read(name, content, alice):
+    answer = await upload(alice, name, content)
+    assert answer.status_code == 201, answer.text
+    assert SAID in answer.json()["data"]["content"]
+
+
+@proves("UPLOAD-KINDS")
+async def test_tables_code_and_titles_keep_their_form(alice):
+    table = (await upload(alice, "a.csv", b"a,b\n1,2\n")).json()["data"]
+    assert "| 1 | 2 |" in table["content"]
+    code = (await upload(alice, "a.rs", b"let a = 1; // ```\n")).json()["data"]
+    assert code["content"] == "````rust\nlet a = 1; // ```\n````\n"
+    page = (await upload(alice, "x.htm", b"<title>Its title</title><p>Some <b>bold</b> text</p>")).json()["data"]
+    assert (page["title"], page["content"].strip()) == ("Its title", "Some **bold** text")
+    assert (await upload(alice, "b.epub", files.epub(SAID))).json()["data"]["title"] == "The Book"
+    assert (await upload(alice, "b.epub", files.epub(SAID), title="Mine")).json()["data"]["title"] == "Mine"
+
+
+async def test_a_name_without_an_ending_is_judged_by_its_media_type(alice):
+    answer = await upload(alice, "README", b"read me", "text/plain; charset=utf-8")
+    assert answer.json()["data"]["content"] == "read me"
+
+
+@proves("UPLOAD-REFUSED")
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.exe", b"MZ\x00\x01", (415, "UNSUPPORTED_MEDIA_TYPE")),
+        ("a.pdf", b"%PDF-1.7 and nothing more", (400, "INVALID_REQUEST")),
+        ("a.docx", b"PK\x03\x04 cut short", (400, "INVALID_REQUEST")),
+        ("a.xlsx", files.archive({"x": "y"}), (400, "INVALID_REQUEST")),
+        ("a.txt", b"\x00\x01\x02\x03" * 50, (400, "INVALID_REQUEST")),
+        ("a.txt", b" \n ", (400, "INVALID_REQUEST")),
+        ("a.txt", b"", (400, "INVALID_REQUEST")),
+    ],
+    ids=["kind", "pdf", "docx", "xlsx", "binary", "blank", "empty"],
+)
+async def test_what_cannot_be_read_is_refused_with_the_reason_and_nothing_is_kept(name, content, expected, alice, sql):
+    answer = await upload(alice, name, content)
+    assert refusal(answer) == expected, answer.text
+    assert "file" in answer.json()["error"]["details"][0]["field"]
+    for table in ("documents", "blobs"):
+        assert await sql.fetchval(f"SELECT count(*) FROM {table} WHERE workspace_id = $1", alice.workspace_id) == 0
+
+
+@proves("UPLOAD-REFUSED")
+@pytest.mark.parametrize(
+    ("body", "content_type", "status"),
+    [
+        (b'{"title": "x"}', "application/json", 415),
+        (b"x", "multipart/form-data", 415),
+        (b"--x\r\nno form", "multipart/form-data; boundary=x", 400),
+        (b"", "multipart/form-data; boundary=x", 400),
+        (b"--x\r\n" + b"A: b\r\n" * 5000 + b"\r\n--x--\r\n", "multipart/form-data; boundary=x", 400),
+        (
+            b"--x\r\nContent-Disposition: form-data\r\n\r\na\r\n" * 50 + b"--x--\r\n",
+            "multipart/form-data; boundary=x",
+            400,
+        ),
+        (
+            b'--x\r\nContent-Disposition: form-data; name="file"; filename="\xff.md"\r\n\r\na\r\n--x--\r\n',
+            "multipart/form-data; boundary=x",
+            400,
+        ),
+    ],
+    ids=["json", "no boundary", "cut", "empty", "headers", "parts", "name"],
+)
+async def test_what_is_no_form_with_a_file_is_refused(body, content_type, status, alice):
+    headers = {"content-type": content_type}
+    answer = await alice.client.post("/v1/documents/upload", content=body, headers=headers)
+    assert answer.status_code == status, answer.text
+
+
+async def test_tags_may_be_a_part_each_and_what_is_one_or_unknown_may_not(alice):
+    assert (await upload(alice, "a.md", b"x", tags=["a", "b", "c"])).json()["data"]["tags"] == ["a", "b", "c"]
+    assert refusal(await upload(alice, "a.md", b"x", title=["a", "b"])) == (400, "INVALID_REQUEST")
+    assert refusal(await upload(alice, "a.md", b"x", color="red")) == (400, "INVALID_REQUEST")
+    two = [("file", ("a.md", b"a", "text/plain")), ("file", ("b.md", b"b", "text/plain"))]
+    assert refusal(await alice.client.post("/v1/documents/upload", files=two)) == (400, "INVALID_REQUEST")
+
+
+@proves("UPLOAD-ORIGINAL")
+async def test_the_same_bytes_are_kept_once_until_the_last_document_is_purged(alice, bob, sql):
+    body = files.docx(SAID)
+    made = [(await upload(alice, name, body)).json()["data"]["id"] for name in ("a.docx", "b.docx")]
+    await upload(bob, "c.docx", body)
+    kept = "SELECT digest, body FROM blobs WHERE workspace_id = $1"
+    row = await sql.fetchrow(kept, alice.workspace_id)
+    assert (bytes(row["digest"]), bytes(row["body"])) == (hashlib.sha256(body).digest(), body)
+    for document_id, left in zip(made, (1, 0), strict=True):
+        await alice.client.delete(f"/v1/documents/{document_id}")
+        purged = await alice.client.delete(f"/v1/trash/{document_id}")
+        assert purged.status_code == 200, purged.text
+        assert len(await sql.fetch(kept, alice.workspace_id)) == left
+    assert len(await sql.fetch(kept, bob.workspace_id)) == 1
+
+
+@proves("UPLOAD-ORIGINAL")
+async def test_the_original_is_given_back_as_an_attachment_byte_for_byte(alice, make):
+    body = files.docx(SAID)
+    made = (await upload(alice, "Zwölf 'Schiffe'.docx", body, "text/html; x=y")).json()["data"]
+    answer = await alice.client.get(f"/v1/documents/{made['id']}/original")
+    assert (answer.status_code, answer.content) == (200, body)
+    assert answer.headers["content-type"] == "text/html"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    said = answer.headers["content-disposition"]
+    assert said == "attachment; filename*=UTF-8''Zw%C3%B6lf%20%27Schiffe%27.docx"
+    tag = answer.headers["etag"]
+    again = await alice.client.get(f"/v1/documents/{made['id']}/original", headers={"if-none-match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+    text = await make.document(alice.client)
+    assert refusal(await alice.client.get(f"/v1/documents/{text['id']}/original")) == (404, "NOT_FOUND")
+
+
+@proves("EFFECT-REPLAY")
+async def test_a_replay_answers_the_same_and_another_file_under_the_key_is_refused(alice):
+    first = await upload(alice, "a.md", b"one", key="k")
+    again = await upload(alice, "a.md", b"one", key="k")
+    assert (again.content, again.headers["idempotency-replayed"]) == (first.content, "true")
+    assert refusal(await upload(alice, "a.md", b"two", key="k")) == (422, "IDEMPOTENCY_KEY_REUSED")
+
+
+def bomb(size):
+    """A document of a few kilobytes whose text is as large as `size`."""
+    return files.docx("a" * size)
+
+
+@proves("UPLOAD-BOUNDS")
+async def test_a_file_that_unpacks_to_a_lot_is_refused(alice):
+    content = bomb(100_000_000)
+    assert len(content) < 1_000_000
+    assert refusal(await upload(alice, "bomb.docx", content)) == (400, "INVALID_REQUEST")
+
+
+def spin(_options, _body):
+    while True:
+        pass
+
+
+def grow(_options, _body):
+    return {"content": "x" * 2_000_000_000}
+
+
+def write(options, _body):
+    from pathlib import Path
+
+    Path(options["path"]).write_text("x", encoding="utf-8")
+    return {"content": "x"}
+
+
+def look(_options, _body):
+    import os
+
+    return {"content": json.dumps(dict(os.environ))}
+
+
+@proves("UPLOAD-BOUNDS")
+@pytest.mark.parametrize("reader", ["spin", "grow", "write"])
+async def test_a_reader_is_bounded_in_time_memory_and_files(reader, tmp_path):
+    confined = Confined(limits=Limits(cpu_seconds=1, seconds=20, memory_bytes=512 * 1024 * 1024))
+    with pytest.raises(Unreadable):
+        await confined.call(WORKSPACE, f"{__name__}:{reader}", {"path": str(tmp_path / "left")}, b"")
+
+
+@proves("UPLOAD-BOUNDS")
+async def test_readers_of_one_workspace_leave_a_turn_to_the_others():
+    confined = Confined(limits=Limits(seconds=15))
+    greedy = [asyncio.create_task(confined.call(WORKSPACE, f"{__name__}:spin", {}, b"")) for _ in range(3)]
+    found = await confined.call(uuid.uuid4(), f"{__name__}:look", {}, b"")
+    assert "content" in found
+    assert not any(task.done() for task in greedy[1:])
+    for task in greedy:
+        task.cancel()
+    await asyncio.gather(*greedy, return_exceptions=True)
+
+
+async def test_a_reader_knows_nothing_of_the_service(monkeypatch):
+    monkeypatch.setenv("SECRET_KEY", "secret")
+    found = await Confined().call(WORKSPACE, f"{__name__}:look", {}, b"")
+    assert "secret" not in found["content"]
+
+
+def test_text_in_an_encoding_of_old_is_recognised():
+    text = "Grüße aus Köln, wo der Dom steht und der Rhein fließt. " * 5
+    assert converting.convert({"kind": "txt"}, text.encode("cp1252"))["content"] == text

@@ -1,0 +1,136 @@
+"""Small files of every kind, written byte by byte: nothing of others is needed to make them."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+_XML = '<?xml version="1.0" encoding="UTF-8"?>'
+_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
+_RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_APPLICATION = "application/vnd.openxmlformats-officedocument"
+
+
+def archive(files: dict[str, str | bytes]) -> bytes:
+    """Pack files into an archive, in their order."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+    return target.getvalue()
+
+
+def _relations(*targets: tuple[str, str]) -> str:
+    rows = "".join(
+        f'<Relationship Id="rId{number}" Type="{_DOCUMENT}/{kind}" Target="{target}"/>'
+        for number, (kind, target) in enumerate(targets, 1)
+    )
+    return f'{_XML}<Relationships xmlns="{_RELATIONS}">{rows}</Relationships>'
+
+
+def _office(main: str, media_type: str, parts: dict[str, str]) -> bytes:
+    types = (
+        f'{_XML}<Types xmlns="{_TYPES}"><Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/{main}" ContentType="{media_type}"/></Types>'
+    )
+    head = {"[Content_Types].xml": types, "_rels/.rels": _relations(("officeDocument", main))}
+    return archive(head | parts)
+
+
+def docx(text: str) -> bytes:
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    body = f"{_XML}<w:document {space}><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>"
+    return _office(
+        "word/document.xml", f"{_APPLICATION}.wordprocessingml.document.main+xml", {"word/document.xml": body}
+    )
+
+
+def xlsx(text: str) -> bytes:
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    sheets = '<sheets><sheet name="Log" sheetId="1" r:id="rId1"/></sheets>'
+    book = f'{_XML}<workbook {space} xmlns:r="{_DOCUMENT}">{sheets}</workbook>'
+    cell = f'<c r="A1" t="inlineStr"><is><t>{text}</t></is></c>'
+    sheet = f'{_XML}<worksheet {space}><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
+    parts = {
+        "xl/workbook.xml": book,
+        "xl/_rels/workbook.xml.rels": _relations(("worksheet", "worksheets/sheet1.xml")),
+        "xl/worksheets/sheet1.xml": sheet,
+    }
+    return _office("xl/workbook.xml", f"{_APPLICATION}.spreadsheetml.sheet.main+xml", parts)
+
+
+def pptx(text: str) -> bytes:
+    drawing = "http://schemas.openxmlformats.org/drawingml/2006/main"
+    main = "http://schemas.openxmlformats.org/presentationml/2006/main"
+    space = f'xmlns:p="{main}" xmlns:a="{drawing}" xmlns:r="{_DOCUMENT}"'
+    deck = f'{_XML}<p:presentation {space}><p:sldIdLst><p:sldId id="256" r:id="rId1"/></p:sldIdLst></p:presentation>'
+    body = f"<p:txBody><a:bodyPr/><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody>"
+    shape = f'<p:sp><p:nvSpPr><p:cNvPr id="2" name="T"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/>{body}</p:sp>'
+    group = '<p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>'
+    tree = f"<p:spTree>{group}{shape}</p:spTree>"
+    slide = f"{_XML}<p:sld {space}><p:cSld>{tree}</p:cSld></p:sld>"
+    parts = {
+        "ppt/presentation.xml": deck,
+        "ppt/_rels/presentation.xml.rels": _relations(("slide", "slides/slide1.xml")),
+        "ppt/slides/slide1.xml": slide,
+    }
+    return _office("ppt/presentation.xml", f"{_APPLICATION}.presentationml.presentation.main+xml", parts)
+
+
+def epub(text: str) -> bytes:
+    container = (
+        f'{_XML}<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="b.opf" media-type="application/oebps-package+xml"/></rootfiles></container>'
+    )
+    package = (
+        f'{_XML}<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="i">'
+        '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:identifier id="i">x</dc:identifier>'
+        "<dc:title>The Book</dc:title><dc:language>en</dc:language></metadata>"
+        '<manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+        '<spine><itemref idref="a"/></spine></package>'
+    )
+    chapter = f'{_XML}<html xmlns="http://www.w3.org/1999/xhtml"><body><h1>One</h1><p>{text}</p></body></html>'
+    files = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": container,
+        "b.opf": package,
+        "a.xhtml": chapter,
+    }
+    return archive(files)
+
+
+def pdf(text: str) -> bytes:
+    stream = f"BT /F1 18 Tf 72 720 Td ({text}) Tj ET".encode("latin-1")
+    font = b"/Resources << /Font << /F1 5 0 R >> >>"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R %s >>" % font,
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out, offsets = bytearray(b"%PDF-1.4\n"), []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    start = len(out)
+    out += b"xref\n0 6\n0000000000 65535 f \n" + table + b"trailer << /Size 6 /Root 1 0 R >>\n"
+    return bytes(out) + b"startxref\n%d\n%%%%EOF\n" % start
+
+
+def notebook(text: str) -> bytes:
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": [text]},
+        {"cell_type": "code", "metadata": {}, "source": ["1 + 1"], "outputs": [], "execution_count": 1},
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+def mail(text: str) -> bytes:
+    head = ["From: a@example.test", "To: b@example.test", "Subject: News", "Content-Type: text/plain"]
+    return "\r\n".join([*head, "", text, ""]).encode()
