@@ -33,6 +33,7 @@ from app.features.oauth.provider.documents import Documents
 from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Terms
 from app.features.oauth.targets import Targets
+from app.features.plans.service import Usage
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.passwords import Passwords
@@ -45,6 +46,7 @@ from app.gate.marks import Marks
 from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations
 from app.gate.principal import CredentialKind
+from app.gate.quota import Meters
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
 from app.store.fetcher import Fetcher
@@ -131,6 +133,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             SESSION: Cached(BrowserSessions(database, principals)),
         }
         revocations = Revocations(resolvers.values())
+        usage = Usage(database)
         marks = _marks(database)
         await stack.enter_async_context(marks.flushing())
         app.state.gate = Gate(
@@ -142,6 +145,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Embedder: embedder,
                 Examiner: Examiner(settings.url),
                 Site: Site(settings.url, settings.product_name),
+                Usage: usage,
+                Meters: usage,
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),

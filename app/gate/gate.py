@@ -14,6 +14,7 @@ from app.gate import queries, replay
 from app.gate.guesses import Guesses
 from app.gate.operation import Context, Operation
 from app.gate.principal import CredentialKind
+from app.gate.quota import Meters, Quota
 from app.kit.errors import (
     AppError,
     EntitlementUnavailable,
@@ -123,6 +124,7 @@ class Gate:
         self._guesses = Guesses(limiter)
         self._resolvers = resolvers
         self._services = services
+        self._quota = Quota(self.get(Meters))
         self._secrets = (secret_key, secret_key_old) if secret_key_old else (secret_key,)
         self._marks = marks
 
@@ -225,6 +227,7 @@ class Gate:
             msg = "Send an Idempotency-Key: sent twice, this must happen once."
             raise PreconditionRequired(msg)
         ctx = Context(admission.principal, self.database, self._services, request_id, operation.name, keyed)
+        await _translated(self._quota.reserve(ctx.principal, operation))
         if operation.kind == "query":
             result = await _translated(operation.function(ctx, args))
             return Answer(result, result.to_json() if result is not None else b"")
@@ -247,7 +250,8 @@ class Gate:
         key = keys[0] if keys else None
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
-        alone = operation.single and not keys
+        limits = await self._quota.near(ctx.principal, operation)
+        alone = operation.single and not keys and not limits
         held = self.database.single(ctx.workspace_id) if alone else self.database.tx(ctx.workspace_id, opening)
         try:
             async with held as tx:
@@ -256,7 +260,7 @@ class Gate:
                 if keys and (stored := await replay.stored_answer(tx, keys)) is not None:
                     tx.closing = replay.renewed(ctx, keys, stored)
                     return Answer(_parse_result(operation, stored), stored, replayed=True)
-                result = await operation.function(ctx, args)
+                result = await self._quota.within(tx, limits, lambda: operation.function(ctx, args))
                 body = result.to_json() if result is not None else b""
                 if not alone:
                     tx.closing = queries.finish(ctx, key, replay.pack(body, key) if key else b"")

@@ -112,7 +112,7 @@ class Operation(Generic[A, R]):
 
     `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
     function that sets the tenant, changes what it changes and records that itself (`Context.call`).
-    One that `needs_key` is refused without an `Idempotency-Key`.
+    One that `needs_key` is refused without an `Idempotency-Key`. `spends` names the meters that it may add to.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Operation(Generic[A, R]):
     scopes: tuple[Scope, ...]
     rate: Rate
     feature: Feature | None
-    spends: Meter | None
+    spends: tuple[Meter, ...]
     plan_exempt: bool
     credentials: frozenset[CredentialKind]
     raises: tuple[type[AppError], ...]
@@ -152,7 +152,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     rate: Rate,
     raises: tuple[type[AppError], ...] = (),
     feature: Feature | None = None,
-    spends: Meter | None = None,
+    spends: tuple[Meter, ...] = (),
     plan_exempt: bool = False,
     credentials: frozenset[CredentialKind] = frozenset(),
     single: bool = False,

@@ -191,3 +191,12 @@ REQUIREMENTS |= {
     "PRM-NATIVE-LIST": "prompts/list gives 100 a page with nextCursor, named by id, with variables as arguments",
     "PRM-NATIVE-GET": "prompts/get gives the stored text; only declared variables are replaced, every other byte stays",
 }
+
+REQUIREMENTS |= {
+    "QUOTA": "more than the plan allows is 402 QUOTA_EXCEEDED with meter, limit, used, resetsAt; nothing is written",
+    "QUOTA-ORDER": "an allowance is judged after 404 and before preconditions",
+    "QUOTA-MONTH": "a monthly allowance is reserved before the call, exactly, and tells when it begins anew",
+    "PLAN-SET": "an administrator gives a workspace a plan, for a trial's days, or none",
+    "TOOL-ERRORS": "structuredContent.error of a failed tool equals the error of REST",
+    "ANONYMOUS-RATE": "what needs no credential is limited by address: 429 with Retry-After",
+}

@@ -29,7 +29,7 @@ from app.features.documents.schemas import (
 )
 from app.features.documents.service import index_job, read_document
 from app.gate.operation import Call, Context, command, query
-from app.gate.policy import Rate, Scope
+from app.gate.policy import Meter, Rate, Scope
 from app.kit import cursor
 from app.kit.errors import AppError, PreconditionConflict, PreconditionRequired
 from app.kit.guarded import RevisionMismatch
@@ -55,7 +55,13 @@ _WRITE_REFUSALS = (
 )
 
 
-@command("documents.create", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, single=True)
+@command(
+    "documents.create",
+    scope=Scope.DOCUMENTS_WRITE,
+    rate=Rate.API,
+    single=True,
+    spends=(Meter.DOCUMENTS, Meter.STORAGE_BYTES),
+)
 async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
     """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`."""
     document_id, revision_id = new_id(), new_id()
@@ -103,6 +109,7 @@ async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     single=True,
+    spends=(Meter.STORAGE_BYTES,),
     raises=_WRITE_REFUSALS,
 )
 async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]:

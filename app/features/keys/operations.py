@@ -9,7 +9,7 @@ from app.features.keys import queries
 from app.features.keys.errors import KeyEnded, KeyNotFound
 from app.features.keys.schemas import CreatedKey, CreateKey, Key, ListKeys, RevokeKey, RotateKey
 from app.gate.operation import Context, command, query
-from app.gate.policy import Rate
+from app.gate.policy import Meter, Rate
 from app.gate.ports import Revocations
 from app.gate.principal import CredentialKind
 from app.kit.errors import InsufficientScope, InvalidRequest
@@ -37,6 +37,7 @@ async def list_keys(ctx: Context, args: ListKeys) -> Page[Key]:  # noqa: ARG001 
     scope=None,
     rate=Rate.API,
     plan_exempt=True,
+    spends=(Meter.API_KEYS,),
     credentials=PERSON,
     raises=(InsufficientScope, InvalidRequest),
 )

@@ -30,7 +30,7 @@ from app.features.prompts.schemas import (
 )
 from app.features.prompts.service import State, Version, drift, variables_of
 from app.gate.operation import Context, command, query
-from app.gate.policy import Rate, Scope
+from app.gate.policy import Meter, Rate, Scope
 from app.kit import cursor
 from app.kit.errors import InvalidRequest, PreconditionConflict
 from app.kit.guarded import RevisionMismatch
@@ -61,7 +61,7 @@ async def list_prompts(ctx: Context, args: ListPrompts) -> Page[PromptItem]:
     return Page(data=items, pagination=pagination(rows, limit), notice=notice)
 
 
-@command("prompts.create", scope=Scope.PROMPTS_WRITE, rate=Rate.API)
+@command("prompts.create", scope=Scope.PROMPTS_WRITE, rate=Rate.API, spends=(Meter.PROMPTS, Meter.STORAGE_BYTES))
 async def create_prompt(ctx: Context, args: CreatePrompt) -> One[Prompt]:
     """Create a prompt. Each `${name}` of its text is a variable, unless `variables` declares them.
 
@@ -80,7 +80,7 @@ async def get_prompt(ctx: Context, args: GetPrompt) -> One[Prompt]:
         return One(data=Prompt.model_validate(await _read(tx, args.prompt_id, args.label)))
 
 
-@command("prompts.update", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=_GUARDED)
+@command("prompts.update", scope=Scope.PROMPTS_WRITE, rate=Rate.API, spends=(Meter.STORAGE_BYTES,), raises=_GUARDED)
 async def update_prompt(ctx: Context, args: PatchPrompt) -> One[ChangedPrompt]:
     """Change a prompt; what is left out stays. Only a change of `content` makes a version.
 
@@ -117,7 +117,13 @@ async def list_prompt_versions(ctx: Context, args: ListPromptVersions) -> Page[P
     return Page(data=items, pagination=pagination(rows, len(found)), notice=notice)
 
 
-@command("prompts.restore", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=(*_GUARDED, PromptVersionNotFound))
+@command(
+    "prompts.restore",
+    scope=Scope.PROMPTS_WRITE,
+    rate=Rate.API,
+    spends=(Meter.STORAGE_BYTES,),
+    raises=(*_GUARDED, PromptVersionNotFound),
+)
 async def restore_prompt_version(ctx: Context, args: RestorePromptVersion) -> One[PromptAck]:
     """Make an earlier version's text current again, as a new version; nothing is deleted, all else stays."""
     row, source = await _locked_with_version(ctx, args)

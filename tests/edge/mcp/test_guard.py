@@ -9,8 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from app.edge.mcp import guard
 from app.gate.gate import Credential
-from app.gate.policy import Scope
+from app.gate.policy import Limit, Scope
 from app.gate.ports import Cached
 from app.gate.principal import CredentialKind, Principal
 from tests.contract.requirements import proves
@@ -259,3 +260,16 @@ async def test_a_large_body_is_not_read_for_somebody_unknown(service, path, cred
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer ")
     assert sent <= 128 * 1024
+
+
+@proves("ANONYMOUS-RATE")
+async def test_calls_of_nobody_are_limited_by_their_address(http, alice, monkeypatch):
+    monkeypatch.setattr(guard, "_ANONYMOUS", Limit(2, 60))
+    here, there = ({"x_forwarded_for": f"198.51.100.{number}"} for number in (77, 78))
+    answers = [await LEGACY_ERA.send(http, "tools/list", **here) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    refused = answers[-1]
+    assert refused.json()["error"]["data"]["reason"] == "RATE_LIMITED"
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert (await LEGACY_ERA.send(http, "tools/list", **there)).status_code == 200
+    assert (await LEGACY_ERA.send(alice.client, "tools/list", **here)).status_code == 200
