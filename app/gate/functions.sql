@@ -53,7 +53,13 @@ BEGIN
      FROM jsonb_to_recordset(p -> 'events') AS e(topic text, object_id uuid, revision int);
   PERFORM gate_enqueue(p -> 'jobs');
   IF p ? 'key' THEN
-    UPDATE receipts SET body = decode(p ->> 'body', 'base64')
+    -- What was changed is looked up in this transaction's events, also by a key that may see none: COMMIT follows.
+    PERFORM set_config('app.collections', '*', true);
+    UPDATE receipts
+       SET body = decode(p ->> 'body', 'base64'),
+           object_ids = ARRAY(SELECT DISTINCT e.object_id FROM events AS e
+                               WHERE e.workspace_id = (p ->> 'workspace')::uuid
+                                 AND e.epoch = (SELECT max(epoch) FROM event_epochs) AND e.xid = pg_current_xact_id())
      WHERE workspace_id = (p ->> 'workspace')::uuid AND user_id = (p ->> 'user')::uuid
        AND grant_id = (p ->> 'grant')::uuid AND key_digest = decode(p ->> 'key', 'base64');
   END IF;

@@ -252,7 +252,8 @@ class Gate:
         begun = False
         limits = await self._quota.near(ctx.principal, operation)
         alone = operation.single and not keys and not limits
-        held = self.database.single(ctx.workspace_id) if alone else self.database.tx(ctx.workspace_id, opening)
+        database, collections = self.database, ctx.principal.collections
+        held = database.single(ctx.workspace_id) if alone else database.tx(ctx.workspace_id, opening, collections)
         try:
             async with held as tx:
                 begun = True

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_type_hints
 
 from app.kit.schema import Model
+from app.store.tx import reach
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -72,11 +73,12 @@ class Context:
 
     def snapshot(self) -> AbstractAsyncContextManager[Tx]:
         """Open a read-only snapshot of the caller's workspace."""
-        return self.database.snapshot(self.principal.workspace_id)
+        return self.database.snapshot(self.principal.workspace_id, self.principal.collections)
 
     async def hot(self, call: str, *args: Any) -> asyncpg.Record | None:
-        """Run a listed hot read; its first parameter is the caller's workspace."""
-        return await self.database.hot(call, self.principal.workspace_id, *args)
+        """Run a listed hot read; its first parameters are the caller's workspace and what of it the caller may see."""
+        principal = self.principal
+        return await self.database.hot(call, principal.workspace_id, reach(principal.collections), *args)
 
     def get(self, service: type[S]) -> S:
         """Give the service of a type that the composition root built."""
@@ -96,6 +98,7 @@ class Context:
         principal = self.principal
         return {
             "workspace": principal.workspace_id,
+            "collections": reach(principal.collections),
             "user": principal.user_id,
             "userName": principal.user_name,
             "grant": principal.grant_id,

@@ -39,8 +39,10 @@ class Principal:
     agent: str | None = None
     plan_unavailable: bool = False
     credential_id: UUID | None = None
+    collections: tuple[UUID, ...] | None = None
+    """The collections whose members are all that the caller can see and change; None: no such limit."""
 
     @property
     def is_unrestricted(self) -> bool:
         """Whether the credential allows all that the member's role does."""
-        return self.scopes >= self.role.scopes
+        return self.collections is None and self.scopes >= self.role.scopes

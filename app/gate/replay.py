@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from app.gate import queries
-from app.kit.errors import IdempotencyInProgress, IdempotencyKeyReused, InvalidRequest
+from app.kit.errors import Gone, IdempotencyInProgress, IdempotencyKeyReused, InvalidRequest
 from app.kit.secrets import keyed_digest
 
 if TYPE_CHECKING:
@@ -107,6 +107,9 @@ def _stored(row: asyncpg.Record, key: ReceiptKey) -> bytes:
     if row["fingerprint"] != key.fingerprint:
         msg = "This Idempotency-Key was used for another request; send this one with a new key."
         raise IdempotencyKeyReused(msg)
+    if row["body"] is None:
+        msg = "This request was carried out before, and what it was about has been removed for good since."
+        raise Gone(msg)
     return unpack(row["body"], key)
 
 

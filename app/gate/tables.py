@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, DateTime, Index, Integer, LargeBinary, Table, Text, Uuid, func
+from sqlalchemy import ARRAY, Column, DateTime, Index, Integer, LargeBinary, Table, Text, Uuid, func
 from sqlalchemy.types import UserDefinedType
 
 from app.store.base import metadata
@@ -32,6 +32,7 @@ receipts = Table(
     Column("fingerprint", LargeBinary, nullable=False),
     Column("body", LargeBinary),
     Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("object_ids", ARRAY(Uuid), nullable=False, server_default="{}"),
     Index(None, "created_at"),
 )
 

@@ -10,7 +10,9 @@ from uuid import UUID
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from app.kit.errors import InvalidRequest
+from app.kit.schema import unstorable
 
+_TEXT: TypeAdapter[list[str]] = TypeAdapter(list[str])
 _PAIR: TypeAdapter[tuple[datetime, UUID]] = TypeAdapter(tuple[AwareDatetime, UUID])
 
 
@@ -29,5 +31,29 @@ def decode(cursor: str) -> tuple[datetime, UUID]:
         created_at, item_id = _PAIR.validate_json(base64.urlsafe_b64decode(cursor.encode()))
         return created_at.astimezone(UTC), item_id
     except (binascii.Error, ValueError, OverflowError, ValidationError) as error:
-        msg = "The cursor is not one of ours; start again without it."
-        raise InvalidRequest(msg, details=[{"field": "cursor", "message": msg}]) from error
+        raise _foreign() from error
+
+
+def encode_text(value: str) -> str:
+    """Write the cursor that continues after a text."""
+    return base64.urlsafe_b64encode(_TEXT.dump_json([value])).decode()
+
+
+def decode_text(cursor: str) -> str:
+    """Read a cursor of `encode_text` back.
+
+    Raises:
+        InvalidRequest: the text is no cursor of ours.
+    """
+    try:
+        (value,) = _TEXT.validate_json(base64.urlsafe_b64decode(cursor.encode()))
+    except (binascii.Error, ValueError, ValidationError) as error:
+        raise _foreign() from error
+    if unstorable(value) is not None:
+        raise _foreign()
+    return value
+
+
+def _foreign() -> InvalidRequest:
+    msg = "The cursor is not one of ours; start again without it."
+    return InvalidRequest(msg, details=[{"field": "cursor", "message": msg}])

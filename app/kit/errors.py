@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
+
+from app.kit.revision import etag
 
 
 class Kind(StrEnum):
@@ -60,6 +62,23 @@ class PreconditionConflict(AppError):
 
     kind = Kind.INVALID
     reason = "PRECONDITION_CONFLICT"
+
+
+class RevisionMismatch(AppError):
+    """The precondition names a revision that is not current: 412 from `If-Match`, 409 from `expectedRevision`."""
+
+    kind: Kind = Kind.CONFLICT
+    reason = "REVISION_MISMATCH"
+
+    def __init__(self, what: str, form: Literal["header", "body"], revision: int, content_hash: str) -> None:
+        super().__init__(
+            f"The {what} is at revision {revision} now. Read it again; stop if it already says what you want, "
+            "else apply the change to the latest content and send it with that revision.",
+            details={"currentRevision": revision, "contentHash": content_hash},
+            etag=etag(revision, content_hash),
+        )
+        if form == "header":
+            self.kind = Kind.PRECONDITION_FAILED
 
 
 class PreconditionRequired(AppError):
@@ -128,6 +147,13 @@ class NotFound(AppError):
 
     kind = Kind.NOT_FOUND
     reason = "NOT_FOUND"
+
+
+class Gone(AppError):
+    """What was asked for has been removed for good."""
+
+    kind = Kind.GONE
+    reason = "GONE"
 
 
 class MethodNotAllowed(AppError):

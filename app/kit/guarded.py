@@ -1,13 +1,13 @@
-"""Writes that may name the revision they are based on, and the refusal when it is not current (contract: 2.3)."""
+"""Writes that may name the revision they are based on, as `If-Match` or as `expectedRevision` (contract: 2.3)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from app.kit import revision as revisions
-from app.kit.errors import AppError, Kind, PreconditionConflict
+from app.kit.errors import PreconditionConflict
 from app.kit.revision import Precondition
 from app.kit.schema import FromHeader, Model, Positive
 
@@ -57,22 +57,3 @@ class Guarded(Model):
                 msg = "If-Match and expectedRevision name different revisions; send one of them, or the same in both."
                 raise PreconditionConflict(msg)
         return Precondition("header", tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))
-
-
-class RevisionMismatch(AppError):
-    """The precondition names a revision that is not current: 412 from `If-Match`, 409 from `expectedRevision`."""
-
-    kind: Kind = Kind.CONFLICT
-    reason = "REVISION_MISMATCH"
-
-    def __init__(
-        self, form: Literal["header", "body"], revision: int, content_hash: str, what: str = "document"
-    ) -> None:
-        super().__init__(
-            f"The {what} is at revision {revision} now. Read it again; stop if it already says what you want, "
-            "else apply the change to the latest content and send it with that revision.",
-            details={"currentRevision": revision, "contentHash": content_hash},
-            etag=revisions.etag(revision, content_hash),
-        )
-        if form == "header":
-            self.kind = Kind.PRECONDITION_FAILED

@@ -68,3 +68,8 @@ class Precondition:
         """Tell whether the current revision is one that is expected."""
         pairs = zip(self.revisions, self.hashes, strict=True)
         return any(number == revision and tag in ("", content_hash[:HASH_PREFIX]) for number, tag in pairs)
+
+
+def expected(precondition: Precondition | None) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
+    """Give revisions and hashes as a statement takes them; two None where nothing is expected."""
+    return (precondition.revisions, precondition.hashes) if precondition else (None, None)

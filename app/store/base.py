@@ -17,6 +17,15 @@ metadata = MetaData(
 TENANT = "(SELECT nullif(current_setting('app.workspace_id', true), '')::uuid)"
 """The workspace of the running transaction; NULL, so no row, when none is set."""
 
+EVERYTHING = "*"
+"""What `app.collections` holds where nothing is narrowed; else it holds ids of collections, by commas.
+
+A transaction that does not say what it may see, sees nothing.
+"""
+
+_ALL = f"(SELECT current_setting('app.collections', true) = '{EVERYTHING}')"
+_OWN = f"(SELECT string_to_array(nullif(current_setting('app.collections', true), '{EVERYTHING}'), ','))::uuid[]"
+
 GLOBAL_TABLES = frozenset(
     {
         "users",
@@ -52,3 +61,45 @@ ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON {table} USING ({column} = {TENANT}) WITH CHECK ({column} = {TENANT});
 CREATE POLICY system ON {table} TO app_system USING (true) WITH CHECK (true);
 """
+
+
+def member_policy(table: str, kind: str, column: str = "id") -> str:
+    """Write the SQL that narrows a table to the members of the transaction's collections.
+
+    It holds for every statement, reading and writing, on top of the tenant's policy. `column` has the item's id.
+    """
+    return _narrowed(table, f"in_reach({table}.workspace_id, '{kind}', {table}.{column})")
+
+
+def collection_policy(table: str, column: str) -> str:
+    """Write the SQL that narrows a table to the rows of the transaction's collections."""
+    return _narrowed(table, f"{column} = ANY ({_OWN})")
+
+
+def unrestricted_policy(table: str) -> str:
+    """Write the SQL that shows a table's rows only where nothing is narrowed; rows can still be added."""
+    return f"CREATE POLICY collections ON {table} AS RESTRICTIVE FOR SELECT TO app_write, app_read USING ({_ALL});\n"
+
+
+def _narrowed(table: str, condition: str) -> str:
+    rule = f"({_ALL} OR {condition})"
+    return f"""
+CREATE POLICY collections ON {table} AS RESTRICTIVE TO app_write, app_read USING {rule} WITH CHECK {rule};
+"""
+
+
+def items_view(titles: dict[str, str]) -> str:
+    """Write the SQL of the view of all that people store, by kind; `titles` names each kind's column with its title.
+
+    The table of a kind is its plural and has `id`, `tags`, `created_at`, `deleted_at`, `deleted_by`, `purged_at`.
+    """
+    parts = [
+        f"SELECT workspace_id, '{kind}'::text AS kind, id, {title} AS title, tags, created_at, deleted_at, deleted_by"
+        f" FROM {kind}s WHERE purged_at IS NULL"
+        for kind, title in titles.items()
+    ]
+    return (
+        "CREATE OR REPLACE VIEW items WITH (security_invoker = true) AS\n"
+        + "\nUNION ALL\n".join(parts)
+        + ";\nGRANT SELECT ON items TO app_write, app_read, app_system;\n"
+    )

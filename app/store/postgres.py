@@ -69,9 +69,12 @@ class Database:
     read_shares: Shares
 
     @contextlib.asynccontextmanager
-    async def tx(self, workspace_id: UUID, opening: str = "") -> AsyncIterator[Tx]:
+    async def tx(
+        self, workspace_id: UUID, opening: str = "", collections: Sequence[UUID] | None = None
+    ) -> AsyncIterator[Tx]:
         """Open a write transaction of one workspace, with a first statement; it commits when the block ends well."""
-        async with self.write_shares.held(workspace_id), open_tx(self.write, workspace_id, opening=opening) as tx:
+        opened = open_tx(self.write, workspace_id, collections, opening=opening)
+        async with self.write_shares.held(workspace_id), opened as tx:
             yield tx
 
     @contextlib.asynccontextmanager
@@ -85,13 +88,14 @@ class Database:
         return open_tx(self.write, NO_ID)
 
     @contextlib.asynccontextmanager
-    async def snapshot(self, workspace_id: UUID) -> AsyncIterator[Tx]:
+    async def snapshot(self, workspace_id: UUID, collections: Sequence[UUID] | None = None) -> AsyncIterator[Tx]:
         """Open a read-only transaction of one workspace that sees one state of the data."""
-        async with self.read_shares.held(workspace_id), open_tx(self.read, workspace_id, read_only=True) as tx:
+        opened = open_tx(self.read, workspace_id, collections, read_only=True)
+        async with self.read_shares.held(workspace_id), opened as tx:
             yield tx
 
     async def hot(self, call: str, *args: Any) -> asyncpg.Record | None:
-        """Run a listed hot read: one autocommit call of a SQL function that sets its workspace itself."""
+        """Run a listed hot read: one autocommit call of a SQL function that sets workspace and reach itself."""
         async with self.read.acquire(timeout=ACQUIRE_SECONDS) as connection:
             row: asyncpg.Record | None = await connection.fetchrow(call, *args)
             return row

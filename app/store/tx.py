@@ -10,8 +10,10 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from app.store.base import EVERYTHING
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     import asyncpg
 
@@ -22,13 +24,18 @@ _ROLLBACK_SECONDS = 2.0
 class Tx:
     """A transaction whose tenant is set; it has no `commit`: the block that opened it ends it."""
 
-    __slots__ = ("closing", "connection", "opening_tag", "workspace_id")
+    __slots__ = ("closing", "connection", "opening_tag", "reach", "workspace_id")
 
     def __init__(
-        self, connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record], workspace_id: UUID, opening_tag: str
+        self,
+        connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record],
+        workspace_id: UUID,
+        reached: str,
+        opening_tag: str,
     ) -> None:
         self.connection = connection
         self.workspace_id = workspace_id
+        self.reach = reached
         self.opening_tag = opening_tag
         """Command tag of the statement that travelled with BEGIN."""
         self.closing = ""
@@ -71,6 +78,18 @@ class Tx:
         self.workspace_id = before
         await self.connection.execute(f"SET LOCAL app.workspace_id = '{before}'")
 
+    @contextlib.asynccontextmanager
+    async def of_everything(self) -> AsyncIterator[None]:
+        """Let the statements of a block see the whole workspace: to remove what an item, judged before, left."""
+        await self.connection.execute(f"SET LOCAL app.collections = '{EVERYTHING}'")
+        yield
+        await self.connection.execute(f"SET LOCAL app.collections = '{self.reach}'")
+
+
+def count_of(tag: str) -> int:
+    """Read how many rows a statement changed from its command tag."""
+    return int(tag.rpartition(" ")[2])
+
 
 class Single(Tx):
     """Stands for the transaction of a command that is one statement: a function that sets the tenant for itself."""
@@ -78,7 +97,7 @@ class Single(Tx):
     __slots__ = ("_used",)
 
     def __init__(self, connection: asyncpg.pool.PoolConnectionProxy[asyncpg.Record], workspace_id: UUID) -> None:
-        super().__init__(connection, workspace_id, "")
+        super().__init__(connection, workspace_id, "", "")
         self._used = False
 
     async def fetchrow(self, sql: str, *args: Any) -> asyncpg.Record | None:
@@ -101,28 +120,45 @@ def literal(value: UUID | bytes) -> str:
     return f"'{value}'::uuid" if isinstance(value, UUID) else f"'\\x{value.hex()}'::bytea"
 
 
-def _begin(workspace_id: UUID, *, read_only: bool) -> str:
+def reach(collections: Sequence[UUID] | None) -> str:
+    """Write what of a workspace may be seen, as row-level security reads it: everything, or these collections."""
+    if collections is None:
+        return EVERYTHING
+    if not all(isinstance(item, UUID) for item in collections):
+        msg = "collections must be UUIDs"
+        raise TypeError(msg)
+    return ",".join(map(str, collections))
+
+
+def _begin(workspace_id: UUID, collections: Sequence[UUID] | None, *, read_only: bool) -> str:
     # A UUID object prints as 36 characters of [0-9a-f-]: nothing can be injected through it.
     mode = "READ ONLY ISOLATION LEVEL REPEATABLE READ" if read_only else "READ WRITE"
-    return f"BEGIN {mode}; SET LOCAL app.workspace_id = '{workspace_id}'"
+    tenant = f"SET LOCAL app.workspace_id = '{workspace_id}'; SET LOCAL app.collections = '{reach(collections)}'"
+    return f"BEGIN {mode}; {tenant}"
 
 
 @contextlib.asynccontextmanager
 async def open_tx(
-    pool: asyncpg.Pool[asyncpg.Record], workspace_id: UUID, *, read_only: bool = False, opening: str = ""
+    pool: asyncpg.Pool[asyncpg.Record],
+    workspace_id: UUID,
+    collections: Sequence[UUID] | None = None,
+    *,
+    read_only: bool = False,
+    opening: str = "",
 ) -> AsyncIterator[Tx]:
     """Hold a transaction for a block: commit when it ends well, roll back on any exception, cancellation included.
 
-    `opening` is a first statement, built of `literal` values alone, that costs no round trip of its own.
+    `collections` narrows what the transaction sees and writes to their members. `opening` is a first statement, built
+    of `literal` values alone, that costs no round trip of its own.
     """
     if not isinstance(workspace_id, UUID):
         msg = f"the workspace must be a UUID, not {type(workspace_id).__name__}"
         raise TypeError(msg)
     async with pool.acquire(timeout=_ACQUIRE_SECONDS) as connection:
         try:
-            begin = _begin(workspace_id, read_only=read_only)
+            begin = _begin(workspace_id, collections, read_only=read_only)
             tag = await connection.execute(f"{begin}; {opening}" if opening else begin)
-            tx = Tx(connection, workspace_id, tag)
+            tx = Tx(connection, workspace_id, reach(collections), tag)
             yield tx
             await connection.execute(f"{tx.closing}; COMMIT" if tx.closing else "COMMIT")
         except BaseException:

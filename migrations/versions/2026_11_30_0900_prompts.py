@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.store.base import tenant_policies
+from app.store.base import items_view, member_policy, tenant_policies
 from migrations import functions
 
-revision = "0004"
-down_revision = "0003"
+revision = "0005"
+down_revision = "0004"
 
 TABLES = """
 CREATE TABLE prompts (
@@ -27,6 +27,7 @@ CREATE TABLE prompts (
   last_changed_at timestamptz NOT NULL,
   deleted_at timestamptz,
   deleted_by uuid,
+  purged_at timestamptz,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX prompts_workspace_id_created_at_id_idx ON prompts (workspace_id, created_at DESC, id DESC)
@@ -66,12 +67,20 @@ CREATE TABLE prompt_labels (
 
 NAMES = ["prompts", "prompt_versions", "prompt_labels"]
 
-# Versions can only be added; the system's role may purge.
+# History goes with its prompt, and only when that is purged.
+PURGE = """
+CREATE POLICY purge ON prompt_versions AS RESTRICTIVE FOR DELETE TO app_write USING (EXISTS (
+  SELECT FROM prompts p
+   WHERE p.workspace_id = prompt_versions.workspace_id AND p.id = prompt_versions.prompt_id
+     AND p.purged_at IS NOT NULL));
+"""
+MEMBERS = {"prompts": "id", "prompt_versions": "prompt_id", "prompt_labels": "prompt_id"}
+
 GRANTS = f"""
 GRANT SELECT ON {", ".join(NAMES)} TO app_write, app_read, app_system;
 GRANT INSERT ON {", ".join(NAMES)} TO app_write, app_system;
 GRANT UPDATE ON prompts, prompt_labels TO app_write;
-GRANT DELETE ON prompt_labels TO app_write;
+GRANT DELETE ON prompt_versions, prompt_labels TO app_write;
 GRANT UPDATE, DELETE ON {", ".join(NAMES)} TO app_system;
 """
 
@@ -81,9 +90,12 @@ def upgrade() -> None:
     functions.run(TABLES)
     for table in NAMES:
         functions.run(tenant_policies(table))
+    functions.run("".join(member_policy(table, "prompt", column) for table, column in MEMBERS.items()) + PURGE)
     functions.run(GRANTS)
+    functions.run(items_view({"document": "title", "collection": "name", "prompt": "title"}))
 
 
 def downgrade() -> None:
     """Take back."""
+    functions.run("DROP VIEW items;" + items_view({"document": "title", "collection": "name"}))
     functions.run("DROP TABLE " + ", ".join(reversed(NAMES)))

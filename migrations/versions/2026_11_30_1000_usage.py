@@ -6,7 +6,7 @@ from app.store.base import tenant_policies
 from migrations import functions
 
 revision = "0010"
-down_revision = "0004"
+down_revision = "0005"
 
 TABLE = """
 CREATE TABLE usage_counters (

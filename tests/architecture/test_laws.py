@@ -120,3 +120,10 @@ def test_every_writing_operation_needs_a_writing_scope():
     for face in FACES:
         if face.operation.kind == "command" and face.operation.scopes:
             assert all(scope.endswith(".write") for scope in face.operation.scopes), face.label
+
+
+def test_no_operation_opens_a_transaction_past_its_context():
+    """The context alone knows what of the workspace the caller may see."""
+    pattern = re.compile(r"ctx\.database\.(tx|snapshot|single|hot)\b")
+    wrong = [path.name for path in APP.rglob("*.py") if pattern.search(path.read_text(encoding="utf-8"))]
+    assert wrong == []

@@ -23,7 +23,7 @@ from app.features.documents import operations, queries
 from app.gate import gate, replay
 from app.gate import queries as gate_queries
 from app.gate.gate import Answer, Gate
-from app.kit import guarded
+from app.kit import errors
 from app.main import create_app
 from app.settings import Settings
 from app.store.postgres import Database
@@ -173,9 +173,9 @@ def read_from_cache() -> None:
 def refusal_lies() -> None:
     """A refusal names the revision before the current one."""
 
-    class Mismatch(guarded.RevisionMismatch):
-        def __init__(self, form: Any, revision: int, content_hash: str) -> None:
-            super().__init__(form, revision - 1, content_hash)
+    class Mismatch(errors.RevisionMismatch):
+        def __init__(self, what: str, form: Any, revision: int, content_hash: str) -> None:
+            super().__init__(what, form, revision - 1, content_hash)
 
     operations.RevisionMismatch = Mismatch
 
@@ -206,8 +206,8 @@ PYTHON: dict[str, Callable[[], None]] = {
 SQL: dict[str, Callable[[str], str]] = {
     "noop_makes_revision": _replaced("IF v_hash = d.content_hash THEN", "IF false THEN"),
     "stale_answers_noop": _replaced(
-        "IF p_revisions IS NOT NULL AND NOT EXISTS (",
-        "IF p_revisions IS NOT NULL AND text_digest(p_content) IS DISTINCT FROM d.content_digest AND NOT EXISTS (",
+        "IF NOT revision_expected(",
+        "IF text_digest(p_content) IS DISTINCT FROM d.content_digest AND NOT revision_expected(",
     ),
     "revision_leaves_holes": _replaced("revision + 1", "revision + 1 + (d.revision % 3)"),
 }

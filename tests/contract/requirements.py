@@ -102,6 +102,27 @@ REQUIREMENTS |= {
 }
 
 REQUIREMENTS |= {
+    "COL-21": "GET /v1/collections answers 200 with a list; limit, cursor, search and tags narrow it",
+    "COL-22": "POST /v1/collections needs a name and answers 201 with the collection, itemCount 0, icon a folder",
+    "COL-23": "GET /v1/collections/{id} answers 200 with the collection and its count of items",
+    "COL-24": "PATCH changes any of name, description, color, icon, tags, and answers the collection",
+    "COL-25": "DELETE answers 204; the members survive; the tool succeeds on what is gone",
+    "COL-26": "GET items answers the members, the last added first, with title and type",
+    "COL-27": "POST items adds all or none and answers how many are new and how many were there",
+    "COL-28": "PUT items removes and answers how many",
+    "COL-REVISION": "collections have revision and ETag; If-Match and expectedRevision guard every write of them",
+    "COL-RACE": "adders of the same items at once count each item once",
+    "COL-TRASH": "a deleted item vanishes from items and counts, and comes back when it is restored",
+    "TAGS": "GET /v1/tags lists the tags in use with counts by kind",
+    "TRASH-LIST": "GET /v1/trash lists what was deleted, of the kinds that the caller may read",
+    "TRASH-RESTORE": "a restored item is as it was, and search finds it again",
+    "TRASH-PURGE": "a purge removes text, versions, passages, vectors and stored answers for good, and counts them",
+    "TRASH-EXPIRES": "what was deleted 30 days ago is purged by itself",
+    "COL-FILTER": "collectionId narrows lists of documents, and places a new document",
+    "KEY-COLLECTIONS": "a key restricted to collections sees and changes their members alone, whatever the operation",
+}
+
+REQUIREMENTS |= {
     "PERSON-SESSION": "workspaces and keys are managed with a live browser session: 14 days idle, 90 days at most",
     "PERSON-KEY": "a key cannot mint keys, nor manage workspaces: 403",
     "PERSON-CROSS-SITE": "a write with a cookie from another site's page is 403",
@@ -199,4 +220,11 @@ REQUIREMENTS |= {
     "PLAN-SET": "an administrator gives a workspace a plan, for a trial's days, or none",
     "TOOL-ERRORS": "structuredContent.error of a failed tool equals the error of REST",
     "ANONYMOUS-RATE": "what needs no credential is limited by address: 429 with Retry-After",
+    "EXPORT": "an export is a job that tells its progress, and an archive of Markdown, front matter and JSON lines",
+    "EXPORT-MOMENT": "documents are in an archive as they were when the export began",
+    "EXPORT-RIGHTS": "exports need both read scopes, imports both write scopes, and no restricted key may do either",
+    "IMPORT-ROUND": "export, import into an empty workspace, export: the same archive, byte for byte",
+    "IMPORT-CHUNKS": "a chunk is one transaction, counts once however often it is sent, and comes in its order",
+    "IMPORT-PARTIAL": "history with missing fields is kept; restoring it warns with LEGACY_PARTIAL_SNAPSHOT",
+    "PAGE-INSERTS": "walking a list by cursor misses nothing and shows nothing twice while items are added",
 }

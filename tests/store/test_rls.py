@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncpg
 import pytest
 
+from app.features.documents import queries
 from app.kit.ids import new_id
 from tests.contract.requirements import proves
 from tests.support.rows import tenant_tables
@@ -102,9 +103,8 @@ async def test_the_tables_owner_sees_no_row_either(alice, make, settings):
 
 async def test_the_hot_read_of_a_foreign_document_finds_nothing(alice, bob, make, database):
     made = await filled(make, alice)
-    call = "SELECT * FROM document_get($1, $2)"
-    assert await database.hot(call, bob.workspace_id, made["id"]) is None
-    assert (await database.hot(call, alice.workspace_id, made["id"]))["title"] == "Secret"
+    assert await database.hot(queries.GET, bob.workspace_id, "*", made["id"]) is None
+    assert (await database.hot(queries.GET, alice.workspace_id, "*", made["id"]))["title"] == "Secret"
 
 
 @pytest.mark.parametrize("value", ["", "'; DROP TABLE documents; --", "x"])

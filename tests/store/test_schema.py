@@ -67,12 +67,13 @@ async def test_every_tenant_table_has_exactly_the_two_policies_for_reading_and_w
         policies.setdefault(row["tablename"], {})[row["policyname"]] = row
     for table in await fenced(sql):
         found = policies[table["name"]]
-        assert found.keys() == {"tenant", "system"}, table["name"]
+        assert found.keys() - {"collections", "purge"} == {"tenant", "system"}, table["name"]
         expected = TENANT if table["name"] != "workspaces" else TENANT.replace("(workspace_id", "(id", 1)
         assert (found["tenant"]["roles"], found["system"]["roles"]) == (["public"], ["app_system"])
         assert found["tenant"]["qual"] == found["tenant"]["with_check"] == expected
         assert found["system"]["qual"] == found["system"]["with_check"] == "true"
-        assert {row["cmd"] for row in found.values()} == {"ALL"}
+        assert {found[name]["cmd"] for name in ("tenant", "system")} == {"ALL"}
+        assert all(found[name]["permissive"] == "RESTRICTIVE" for name in found.keys() & {"collections", "purge"})
 
 
 async def test_the_workspace_leads_every_key_and_index_of_a_tenant_table(sql):
@@ -149,9 +150,44 @@ async def grants(sql, role, privilege):
 
 async def test_history_and_audit_cannot_be_changed_by_the_service(sql):
     for privilege in ("UPDATE", "DELETE", "TRUNCATE"):
-        kept = {"audit", "account_audit", "document_revisions", "prompt_versions"}
+        kept = {"audit", "account_audit"} | (
+            {"document_revisions", "prompt_versions"} if privilege != "DELETE" else set()
+        )
         assert await grants(sql, "app_write", privilege) & kept == set()
     assert "audit" not in await grants(sql, "app_system", "UPDATE")
+
+
+async def test_history_goes_with_a_purged_document_alone(alice, make, database, sql):
+    made = await make.document(alice.client)
+    await alice.client.delete(f"/v1/documents/{made['id']}")
+    async with database.tx(alice.workspace_id) as tx:
+        assert await tx.execute("DELETE FROM document_revisions") == "DELETE 0"
+
+
+OUT_OF_REACH = {
+    "contents": "read by the digest of a document or a revision, which are narrowed",
+    "vectors": "read by the digest of a passage, which is narrowed",
+    "postings": "read together with passages, which are narrowed; how rare a word is, is the workspace's own",
+    "index_statistics": "sums over the workspace, of which an answer shows nothing",
+    "receipts": "each is found by the grant that wrote it",
+    "usage_counters": "numbers of the plan, which is the workspace's",
+    "blobs": "read by the digest of what refers to them, which is narrowed",
+    "workspaces": "its name is no secret from its keys",
+}
+"""Tenant tables that a key's collections do not narrow, each with its reason."""
+
+
+async def test_every_tenant_table_is_narrowed_to_a_keys_collections_or_says_why_not(sql):
+    rows = await sql.fetch("SELECT tablename FROM pg_policies WHERE policyname = 'collections'")
+    tables = {row["name"] for row in await fenced(sql) if not row["part"]}
+    assert tables - {row["tablename"] for row in rows} == OUT_OF_REACH.keys()
+
+
+async def test_everything_that_can_be_deleted_is_an_item(sql):
+    rows = await sql.fetch("SELECT table_name FROM information_schema.columns WHERE column_name = 'purged_at'")
+    view = await sql.fetchval("SELECT pg_get_viewdef('items'::regclass)")
+    assert {row["table_name"] for row in rows} == {"documents", "collections", "prompts"}
+    assert all(f"FROM {row['table_name']}" in view for row in rows)
 
 
 async def test_the_reading_role_may_write_nothing(sql):

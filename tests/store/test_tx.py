@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
+from app.features.documents import queries
 from app.kit.ids import new_id
 from app.store import postgres
 from app.store.shares import Shares
@@ -115,7 +116,7 @@ async def test_a_hot_read_cancelled_at_any_step_leaves_nothing_behind(alice, mak
     pool = await postgres.open_pool(settings.database_read_url, size=1)
     database = postgres.Database(pool, pool, pool, Shares(1), Shares(1))
     for steps in range(MANY_STEPS):
-        await cancel_after(steps, database.hot("SELECT * FROM document_get($1, $2)", alice.workspace_id, made["id"]))
+        await cancel_after(steps, database.hot(queries.GET, alice.workspace_id, "*", made["id"]))
         await assert_clean(pool)
     await pool.close()
     await until_nobody_idles(sql)

@@ -7,22 +7,28 @@ has gone; this one hands over each part as it is sent, and disconnects when the 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, MutableMapping
 from typing import Any
 
 import httpx2
 
 Message = MutableMapping[str, Any]
+PROXY = "127.0.0.1"
 
 
 class Transport(httpx2.AsyncBaseTransport):
-    """Serves requests by an ASGI application; what it raises before it answered is a 500."""
+    """Serves requests by an ASGI application; what it raises before it answered is a 500.
+
+    Each transport has an address of its own; a request that says whose it forwards comes from the trusted proxy.
+    """
 
     def __init__(self, app: Any) -> None:
         self._app = app
+        self._address = "10." + ".".join(str(secrets.randbelow(256)) for _ in range(3))
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        exchange = _Exchange(request)
+        exchange = _Exchange(request, PROXY if "x-forwarded-for" in request.headers else self._address)
         exchange.task = asyncio.create_task(exchange.run(self._app))
         try:
             start = await exchange.messages.get()
@@ -37,8 +43,9 @@ class Transport(httpx2.AsyncBaseTransport):
 class _Exchange(httpx2.AsyncByteStream):
     """One request on its way through the application; as a stream, the response's body."""
 
-    def __init__(self, request: httpx2.Request) -> None:
+    def __init__(self, request: httpx2.Request, address: str) -> None:
         self.request = request
+        self._address = address
         self.messages: asyncio.Queue[Message] = asyncio.Queue()
         self.task: asyncio.Task[None] | None = None
         self._body = aiter(request.stream)  # type: ignore[arg-type]
@@ -58,7 +65,7 @@ class _Exchange(httpx2.AsyncByteStream):
             "raw_path": url.raw_path.split(b"?")[0],
             "query_string": url.query,
             "server": (url.host, url.port),
-            "client": ("127.0.0.1", 123),
+            "client": (self._address, 123),
             "root_path": "",
         }
         try:

@@ -7,6 +7,8 @@ import uuid
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from app.kit import archive
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -76,11 +78,39 @@ async def _prefixed_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return f"document_{await _document_id(make, user, known)}"
 
 
-async def _no_such(make: Make, user: User, known: dict[str, Any]) -> str:
-    return str(uuid.uuid4())
+async def _collection_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    made = await make.collection(
+        user.client, name=f"Kept of {user.email}", items=[await _document_id(make, user, known)]
+    )
+    return str(made["id"])
 
 
-IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
+async def _collection_ids(make: Make, user: User, known: dict[str, Any]) -> list[str]:
+    return [await _collection_id(make, user, known)]
+
+
+async def _trashed_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    document_id = await _document_id(make, user, known)
+    await user.client.delete(f"/v1/documents/{document_id}")
+    return document_id
+
+
+async def _item_ids(make: Make, user: User, known: dict[str, Any]) -> list[str]:
+    return [await _document_id(make, user, known)]
+
+
+async def _export_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    """An export whose archive is ready."""
+    export_id = (await user.client.post("/v1/exports")).json()["data"]["id"]
+    await make.export(user, export_id)
+    return str(export_id)
+
+
+async def _import_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    return str((await user.client.post("/v1/imports")).json()["data"]["id"])
+
+
+IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "documentId": _document_id,
     "promptId": _prompt_id,
     "workspaceId": _workspace_id,
@@ -89,7 +119,12 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     "keyId": _key_id,
     "versionId": _version_id,
     "id": _prefixed_id,
-    "collectionId": _no_such,  # nothing makes collections yet
+    "collectionId": _collection_id,
+    "collectionIds": _collection_ids,
+    "itemIds": _item_ids,
+    "itemId": _trashed_id,
+    "exportId": _export_id,
+    "importId": _import_id,
 }
 """How to make an object whose id an argument of this name takes; later ones may use the earlier ones' ids."""
 
@@ -106,6 +141,7 @@ VALUES: dict[tuple[str, str], Any] = {
     ("documents.restore", "expectedRevision"): 1,
     ("prompts.label", "label"): "staging",
     ("prompts.unlabel", "label"): "production",
+    ("imports.put_chunk", "entries"): [{"path": archive.MANIFEST, "text": archive.manifest().decode()}],
 }
 """Values that neither the type nor the name gives, by operation and argument."""
 
@@ -120,9 +156,16 @@ def _holds_id(annotation: Any, alias: str) -> bool:
     return "UUID" in str(annotation) or alias == "id" or (alias.endswith(("Id", "Ids")) and not alias.startswith("X-"))
 
 
-def never_issued(known_id: str) -> str:
-    """Give an id of the same form that nothing has."""
+def never_issued(known_id: Any) -> Any:
+    """Give an id of the same form that nothing has; of a list, as many."""
+    if isinstance(known_id, list):
+        return [never_issued(item) for item in known_id]
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}$", str(uuid.uuid4()), known_id)
+
+
+def listed(ids: Any) -> list[str]:
+    """Give the ids of an argument that takes one, or several."""
+    return ids if isinstance(ids, list) else [ids]
 
 
 async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
@@ -145,8 +188,8 @@ async def example(face: Face, make: Make, user: User) -> dict[str, Any]:
     return args
 
 
-async def make_id(face: Face, name: str, make: Make, user: User, known: dict[str, Any]) -> str:
-    """Make an object of a user and return its id."""
+async def make_id(face: Face, name: str, make: Make, user: User, known: dict[str, Any]) -> Any:
+    """Make an object of a user and return its id; a list of one where the argument takes several."""
     maker = IDS.get(name)
     if maker is None:
         msg = f"{face.label} takes {name}: say in tests/support/examples.py (IDS) how to make such an object"

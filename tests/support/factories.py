@@ -11,6 +11,7 @@ from uuid import UUID
 import httpx2
 
 from app.features.accounts import service as accounts
+from app.features.exports import service as exports
 from app.gate.policy import Scope
 from app.kit.ids import new_id
 from app.kit.secrets import Token, new_api_key
@@ -20,8 +21,9 @@ from tests.support.service import BASE_URL, client_of
 ALL_SCOPES = tuple(scope.value for scope in Scope)
 
 _INSERT_KEY = """
-INSERT INTO credentials (public_id, secret_hash, grant_id, workspace_id, user_id, name, scopes, expires_at)
-VALUES ($1, $2, $3, $4, $5, 'test', $6, $7)
+INSERT INTO credentials (public_id, secret_hash, grant_id, workspace_id, user_id, name, scopes, expires_at,
+                         collection_ids)
+VALUES ($1, $2, $3, $4, $5, 'test', $6, $7, $8)
 """
 _REVOKE_KEY = "UPDATE credentials SET revoked_at = clock_timestamp() WHERE public_id = $1"
 _INSERT_MEMBER = "INSERT INTO memberships (workspace_id, user_id, role) VALUES ($1, $2, $3)"
@@ -74,6 +76,12 @@ class Make:
         """Make a further key of a user; returns its text."""
         return await self._insert_key(user.id, user.workspace_id, scopes, expires_at)
 
+    async def restricted(self, user: User, *collections: str, scopes: tuple[str, ...] = ALL_SCOPES) -> User:
+        """Give the user as the holder of a further key that is restricted to collections."""
+        ids = [UUID(item) for item in collections]
+        key = await self._insert_key(user.id, user.workspace_id, scopes, None, ids)
+        return User(user.id, user.workspace_id, user.email, key, self.client(key))
+
     async def expired_key(self, user: User) -> str:
         """Make a key whose time is over."""
         return await self.key(user, expires_at=datetime.now(UTC) - timedelta(seconds=1))
@@ -122,10 +130,33 @@ class Make:
         assert answer.status_code == 201, answer.text
         return answer.json()["data"] | {"etag": answer.headers["etag"]}
 
+    async def collection(
+        self, client: httpx2.AsyncClient, *, name: str = "A collection", items: Any = (), **fields: Any
+    ) -> dict[str, Any]:
+        """Create a collection with documents in it; returns its data with the entity tag as `etag`."""
+        answer = await client.post("/v1/collections", json={"name": name} | fields)
+        assert answer.status_code == 201, answer.text
+        made: dict[str, Any] = answer.json()["data"] | {"etag": answer.headers["etag"]}
+        if items:
+            body = {"itemIds": list(items), "itemType": "document"}
+            added = await client.post(f"/v1/collections/{made['id']}/items", json=body)
+            assert added.status_code == 200, added.text
+        return made
+
+    async def export(self, user: User, export_id: str) -> None:
+        """Do a worker's part of an export."""
+        while await exports.work(self._database, user.workspace_id, UUID(export_id)):
+            pass
+
     async def _insert_key(
-        self, user_id: UUID, workspace_id: UUID, scopes: tuple[str, ...], expires_at: datetime | None
+        self,
+        user_id: UUID,
+        workspace_id: UUID,
+        scopes: tuple[str, ...],
+        expires_at: datetime | None,
+        collections: list[UUID] | None = None,
     ) -> str:
         key = new_api_key()
         values = (key.public_id, key.secret_hash(), new_id(), workspace_id, user_id, list(scopes), expires_at)
-        await self._database.system_rows(_INSERT_KEY, *values)
+        await self._database.system_rows(_INSERT_KEY, *values, collections)
         return key.text

@@ -16,6 +16,7 @@ from app.gate.gate import Gate
 from app.gate.operation import Operation
 from app.kit.errors import (
     AppError,
+    Gone,
     IdempotencyInProgress,
     IdempotencyKeyReused,
     InvalidRequest,
@@ -24,7 +25,7 @@ from app.kit.errors import (
 )
 from app.main import create_app
 from app.settings import Settings
-from tests.support.asgi import Transport
+from tests.support.asgi import PROXY, Transport
 from tests.support.servers import SECRET, TEMPLATE, Servers
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 BASE_URL = "http://service.test"
 _REDIS_DATABASES = 16
-ANY_OPERATION = (InvalidRequest, IdempotencyKeyReused, IdempotencyInProgress, QuotaExceeded, Unavailable)
+ANY_OPERATION = (InvalidRequest, Gone, IdempotencyKeyReused, IdempotencyInProgress, QuotaExceeded, Unavailable)
 """What any operation may raise without declaring it."""
 
 
@@ -48,7 +49,7 @@ def settings_for(servers: Servers, database: str) -> Settings:
         pool_size=4,
         public_url=BASE_URL,
         insecure_http=True,
-        trusted_proxies=["127.0.0.1"],  # each visitor of the tests has an address of its own
+        trusted_proxies=[PROXY],  # each visitor of the tests has an address of its own
     )
     redis_url = servers.redis_url.rpartition("/")[0] + f"/{worker_number() % _REDIS_DATABASES}"
     return wiring.with_addresses(defaults, servers.superuser_url(database), redis_url, SECRET)

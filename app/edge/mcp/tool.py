@@ -45,6 +45,8 @@ CREATES = Hints(read_only=False, destructive=False, idempotent=False)
 UPDATES = Hints(read_only=False, destructive=True, idempotent=True)
 REPLACES = Hints(read_only=False, destructive=True, idempotent=False)
 DELETES = Hints(read_only=False, destructive=True, idempotent=True)
+CHANGES = Hints(read_only=False, destructive=True, idempotent=True)
+ADDS = Hints(read_only=False, destructive=False, idempotent=True)
 
 
 @dataclass(frozen=True)

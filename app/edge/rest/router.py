@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from starlette.routing import Match
 
 from app.edge import errors
-from app.edge.asgi import ClientGone, Headers, header, send_bytes
+from app.edge.asgi import ClientGone, Headers, header, send_bytes, send_stream
 from app.edge.rest.binding import BODY_METHODS, Binding
 from app.edge.web.web import SESSION_COOKIE
 from app.gate.gate import Credential, Gate, parse_args
@@ -83,7 +83,7 @@ class OperationRoute(APIRoute):
             _described(self.binding, operation),
             methods=[face.method],
             status_code=face.status,
-            response_model=operation.result if operation.result is not type(None) else None,
+            response_model=operation.result if operation.result is not type(None) and not _file(operation) else None,
             operation_id=operation.name.replace(".", "_"),
             summary=operation.summary,
             description=operation.description,
@@ -126,6 +126,10 @@ class OperationRoute(APIRoute):
         if self.face.location is not None:
             headers.append((b"location", self.face.location(answer.result).encode()))
         headers.append(_PRIVATE if self.face.method == "GET" else _NO_STORE)
+        if (chunks := getattr(answer.result, "chunks", None)) is not None:
+            headers += _file_headers(answer.result)
+            await send_stream(send, status, headers, chunks)
+            return
         body = answer.body
         if tag is not None and getattr(answer.result, "final", True) and _unchanged(scope, tag):
             status, body = _NOT_MODIFIED, b""
@@ -223,12 +227,15 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
     if face.method in BODY_METHODS:
         raised |= {413, 415}
     if operation.kind == "command":
-        raised |= {409, 422}
+        raised |= {409, 410, 422}
     if any(isinstance(mark, FromHeader) and mark.name == "If-Match" for mark in _marks(operation)):
         raised.add(412)
     found: dict[int | str, dict[str, Any]] = {
         status: {"model": ErrorBody} for status in sorted(raised | set(_ALWAYS_POSSIBLE))
     }
+    if (media_type := _file(operation)) is not None:
+        schema = {"type": "string", "format": "binary"}
+        found[face.status] = {"description": "The file.", "content": {media_type: {"schema": schema}}}
     if _has_tag(operation):
         found[_NOT_MODIFIED] = {"description": "The entity tag in `If-None-Match` is current."}
     return found
@@ -237,6 +244,17 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
 def _marks(operation: Operation[Any, Any]) -> Iterator[Any]:
     for field in operation.args.model_fields.values():
         yield from field.metadata
+
+
+def _file(operation: Operation[Any, Any]) -> str | None:
+    """Give the media type of an operation that answers a file."""
+    return getattr(operation.result, "media_type", None)
+
+
+def _file_headers(result: Any) -> Headers:
+    """Name a file that is to be kept, not shown."""
+    disposition = f'attachment; filename="{result.filename}"'
+    return [(b"content-type", result.media_type.encode()), (b"content-disposition", disposition.encode())]
 
 
 def _has_tag(operation: Operation[Any, Any]) -> bool:

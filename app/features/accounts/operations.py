@@ -32,6 +32,7 @@ async def get_me(ctx: Context, args: GetMe) -> One[User]:  # noqa: ARG001  it ha
         external_id=row["external_id"],
         auth_method=principal.kind.value,
         permissions=sorted(principal.scopes),
+        collection_ids=None if principal.collections is None else list(principal.collections),
         workspace=Workspace(id=principal.workspace_id, name=row["workspace_name"], role=principal.role.value),
         plan=_plan(principal.plan),
         usage=await ctx.get(Usage).report(ctx.workspace_id, principal.plan),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.kit.schema import Model
+from app.kit.schema import Model, absent
 
 
 class GetMe(Model):
@@ -39,6 +39,10 @@ class User(Model):
     external_id: str | None
     auth_method: str
     permissions: Annotated[list[str], Field(description="The scopes of this credential, implied ones included.")]
+    collection_ids: Annotated[
+        list[UUID] | None,
+        Field(default=None, exclude_if=absent, description="Collections that this credential is restricted to."),
+    ]
     workspace: Workspace
     plan: Annotated[PlanInfo | None, Field(description="null without an active plan.")]
     usage: Annotated[

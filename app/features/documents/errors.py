@@ -19,13 +19,6 @@ class VersionNotFound(NotFound):
         super().__init__("Version not found. List the document's versions to find its id.")
 
 
-class CollectionNotFound(NotFound):
-    """The collection that a list was to be narrowed to is absent."""
-
-    def __init__(self) -> None:
-        super().__init__("Collection not found. Leave collectionId out to list all documents.")
-
-
 class LeaseRequired(AppError):
     """The document is lease-managed and the write shows no lease."""
 

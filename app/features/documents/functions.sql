@@ -1,8 +1,8 @@
 -- Functions of documents. They run with the rights of their caller, behind its row-level policies. Each write is a
 -- whole command: it sets the tenant for itself and records what it did; p_call is the call (`gate_record`).
 
--- Hot read: one autocommit call that sets the tenant for itself.
-CREATE OR REPLACE FUNCTION document_get(p_workspace uuid, p_id uuid)
+-- Hot read: one autocommit call that sets the tenant, and what of it the caller may see, for itself.
+CREATE OR REPLACE FUNCTION document_get(p_workspace uuid, p_collections text, p_id uuid)
 RETURNS TABLE (
   id uuid, title text, status text, status_reason text, source_type text, source_url text, tags text[],
   current_version int, revision int, content_hash text, created_at timestamptz, last_changed_at timestamptz,
@@ -11,7 +11,7 @@ RETURNS TABLE (
 LANGUAGE plpgsql VOLATILE AS $function$
 #variable_conflict use_column
 BEGIN
-  PERFORM set_config('app.workspace_id', p_workspace::text, true);
+  PERFORM set_config('app.workspace_id', p_workspace::text, true), set_config('app.collections', p_collections, true);
   RETURN QUERY
   SELECT d.id, d.title, d.status, d.status_reason, d.source_type, d.source_url, d.tags, d.current_version, d.revision,
          encode(d.content_hash, 'hex'), d.created_at, d.last_changed_at, c.content, d.policy
@@ -57,11 +57,34 @@ RETURNS bytea LANGUAGE sql IMMUTABLE AS $function$
   SELECT sha256(convert_to(p_text, 'UTF8'))
 $function$;
 
+-- Whether a write's precondition holds: none, or one of the (revision, hash prefix) pairs; an empty prefix matches any.
+CREATE OR REPLACE FUNCTION revision_expected(p_revisions bigint[], p_hashes text[], p_revision int, p_hash bytea)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $function$
+  SELECT p_revisions IS NULL OR EXISTS (
+    SELECT FROM unnest(p_revisions, p_hashes) AS expected(revision, hash)
+     WHERE expected.revision = p_revision AND expected.hash IN ('', left(encode(p_hash, 'hex'), 16)))
+$function$;
+
+-- Keep a text under its digest, held until the transaction ends: a purge that forgets the same text waits, or is waited
+-- for and the text is written again.
+CREATE OR REPLACE FUNCTION content_put(p_workspace uuid, p_digest bytea, p_content text)
+RETURNS void LANGUAGE plpgsql VOLATILE AS $function$
+BEGIN
+  LOOP
+    INSERT INTO contents (workspace_id, digest, content) VALUES (p_workspace, p_digest, p_content)
+    ON CONFLICT DO NOTHING;
+    EXIT WHEN FOUND;
+    PERFORM FROM contents AS c WHERE c.workspace_id = p_workspace AND c.digest = p_digest FOR KEY SHARE;
+    EXIT WHEN FOUND;
+  END LOOP;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION document_create(
   p_workspace uuid, p_id uuid, p_title text, p_content text, p_tags text[], p_source_type text, p_source_url text,
-  p_revision_id uuid, p_call jsonb
+  p_revision_id uuid, p_collection uuid, p_call jsonb
 )
-RETURNS TABLE (content_hash text, decided_at timestamptz)
+RETURNS TABLE (outcome text, content_hash text, decided_at timestamptz)
 LANGUAGE plpgsql VOLATILE AS $function$
 #variable_conflict use_column
 DECLARE
@@ -71,9 +94,14 @@ DECLARE
   v_hash bytea := document_hash(v_title, v_content, v_tags);
   v_at timestamptz := clock_timestamp();
 BEGIN
-  PERFORM set_config('app.workspace_id', p_workspace::text, true);
-  INSERT INTO contents (workspace_id, digest, content) VALUES (p_workspace, v_content, p_content)
-  ON CONFLICT DO NOTHING;
+  PERFORM set_config('app.workspace_id', p_workspace::text, true),
+          set_config('app.collections', p_call ->> 'collections', true);
+  IF p_collection IS NOT NULL AND NOT collection_place(p_workspace, p_collection, 'document', p_id,
+                                                       (p_call ->> 'user')::uuid) THEN
+    RETURN QUERY SELECT 'no_collection', NULL::text, NULL::timestamptz;
+    RETURN;
+  END IF;
+  PERFORM content_put(p_workspace, v_content, p_content);
   INSERT INTO documents (workspace_id, id, title, tags, title_digest, content_digest, tags_digest, content_hash,
                          source_type, source_url, created_by, created_at, last_changed_at)
   VALUES (p_workspace, p_id, p_title, p_tags, v_title, v_content, v_tags, v_hash, p_source_type, p_source_url,
@@ -86,7 +114,7 @@ BEGIN
   VALUES (p_workspace, p_id, 1, p_revision_id, 1, true, p_title, p_tags, v_content, v_hash, 'create',
           (p_call ->> 'user')::uuid, p_call ->> 'userName', (p_call ->> 'grant')::uuid, p_call ->> 'agent', v_at);
   PERFORM gate_record(p_call, 'document.created', p_id, 1);
-  RETURN QUERY SELECT encode(v_hash, 'hex'), v_at;
+  RETURN QUERY SELECT 'created', encode(v_hash, 'hex'), v_at;
 END
 $function$;
 
@@ -116,7 +144,8 @@ DECLARE
   v_version int;
   v_refusal text;
 BEGIN
-  PERFORM set_config('app.workspace_id', p_workspace::text, true);
+  PERFORM set_config('app.workspace_id', p_workspace::text, true),
+          set_config('app.collections', p_call ->> 'collections', true);
   SELECT * INTO d FROM documents AS x
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL
      FOR NO KEY UPDATE;
@@ -144,10 +173,7 @@ BEGIN
                                     CASE WHEN v_source.content_digest IS NULL THEN 'content' END,
                                     CASE WHEN v_source.tags IS NULL THEN 'tags' END], NULL);
   END IF;
-  IF p_revisions IS NOT NULL AND NOT EXISTS (
-       SELECT FROM unnest(p_revisions, p_hashes) AS expected(revision, hash)
-        WHERE expected.revision = d.revision
-          AND expected.hash IN ('', left(encode(d.content_hash, 'hex'), 16))) THEN
+  IF NOT revision_expected(p_revisions, p_hashes, d.revision, d.content_hash) THEN
     RETURN QUERY SELECT 'mismatch', d.title, d.current_version, d.revision, encode(d.content_hash, 'hex'),
                         d.last_changed_at, v_missing;
     RETURN;
@@ -164,8 +190,7 @@ BEGIN
   v_at := clock_timestamp();
   v_version := d.current_version + (v_content <> d.content_digest)::int;
   IF p_content IS NOT NULL THEN
-    INSERT INTO contents (workspace_id, digest, content) VALUES (p_workspace, v_content, p_content)
-    ON CONFLICT DO NOTHING;
+    PERFORM content_put(p_workspace, v_content, p_content);
   END IF;
   UPDATE documents AS x
      SET title = coalesce(p_title, x.title), tags = coalesce(p_tags, x.tags), title_digest = v_title,
@@ -204,7 +229,8 @@ DECLARE
   d documents;
   v_refusal text;
 BEGIN
-  PERFORM set_config('app.workspace_id', p_workspace::text, true);
+  PERFORM set_config('app.workspace_id', p_workspace::text, true),
+          set_config('app.collections', p_call ->> 'collections', true);
   SELECT * INTO d FROM documents AS x
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NULL
      FOR NO KEY UPDATE;
@@ -217,10 +243,7 @@ BEGIN
     RETURN QUERY SELECT v_refusal, NULL::int, NULL::text;
     RETURN;
   END IF;
-  IF p_revisions IS NOT NULL AND NOT EXISTS (
-       SELECT FROM unnest(p_revisions, p_hashes) AS expected(revision, hash)
-        WHERE expected.revision = d.revision
-          AND expected.hash IN ('', left(encode(d.content_hash, 'hex'), 16))) THEN
+  IF NOT revision_expected(p_revisions, p_hashes, d.revision, d.content_hash) THEN
     RETURN QUERY SELECT 'mismatch', d.revision, encode(d.content_hash, 'hex');
     RETURN;
   END IF;

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.features.collections import service as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.documents import queries
-from app.features.documents.errors import (
-    CollectionNotFound,
-    DocumentNotFound,
-    LeaseLost,
-    LeaseRequired,
-    VersionNotFound,
-)
+from app.features.documents.errors import DocumentNotFound, LeaseLost, LeaseRequired, VersionNotFound
 from app.features.documents.schemas import (
     CreateDocument,
     DeleteDocument,
@@ -31,10 +27,9 @@ from app.features.documents.service import index_job, read_document
 from app.gate.operation import Call, Context, command, query
 from app.gate.policy import Meter, Rate, Scope
 from app.kit import cursor
-from app.kit.errors import AppError, PreconditionConflict, PreconditionRequired
-from app.kit.guarded import RevisionMismatch
+from app.kit.errors import AppError, InvalidRequest, PreconditionConflict, PreconditionRequired, RevisionMismatch
 from app.kit.ids import new_id
-from app.kit.paging import clamped, fitting, pagination
+from app.kit.paging import clamped, fitting, paged, pagination
 from app.kit.schema import One, Page
 
 if TYPE_CHECKING:
@@ -61,11 +56,19 @@ _WRITE_REFUSALS = (
     rate=Rate.API,
     single=True,
     spends=(Meter.DOCUMENTS, Meter.STORAGE_BYTES),
+    raises=(InvalidRequest, CollectionNotFound),
 )
 async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
-    """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`."""
+    """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`.
+
+    With `collectionId` it is a member of that collection from the start; a key that is restricted to collections must
+    name one of them.
+    """
+    collections.require_place(ctx, args.collection_id)
     document_id, revision_id = new_id(), new_id()
     row = await queries.insert_document(ctx, document_id, revision_id, args, _call(ctx))
+    if row["outcome"] == "no_collection":
+        raise CollectionNotFound
     document = Document(
         id=document_id,
         title=args.title,
@@ -94,14 +97,13 @@ async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
 @query("documents.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
 async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem]:
     """List documents without their content, newest first."""
-    if args.collection_id is not None:
-        raise CollectionNotFound
     limit, notice = clamped(args.limit)
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
+        if args.collection_id is not None:
+            await collections.require(tx, args.collection_id)
         rows = await queries.list_documents(tx, args, after, limit + 1)
-    items = [DocumentItem.model_validate(dict(row), by_name=True) for row in rows[:limit]]
-    return Page(data=items, pagination=pagination(rows, limit), notice=notice)
+    return paged(rows, limit, notice, lambda row: DocumentItem.model_validate(dict(row), by_name=True))
 
 
 @command(
@@ -180,7 +182,8 @@ def _check(row: asyncpg.Record, precondition: Precondition | None) -> None:
     if (refusal := _REFUSALS.get(row["outcome"])) is not None:
         raise refusal()
     if row["outcome"] == "mismatch":
-        raise RevisionMismatch(precondition.form if precondition else "body", row["revision"], row["content_hash"])
+        form = precondition.form if precondition else "body"
+        raise RevisionMismatch("document", form, row["revision"], row["content_hash"])
 
 
 def _acknowledge(args: PatchDocument | RestoreVersion, row: asyncpg.Record) -> One[DocumentAck]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.kit.paging import PAGE_BYTES
+from app.kit.revision import expected
+from app.store.tx import count_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,12 +22,11 @@ if TYPE_CHECKING:
         RestoreVersion,
     )
     from app.gate.operation import Call, Context
-    from app.kit.revision import Precondition
     from app.store.tx import Tx
 
-GET = "SELECT * FROM document_get($1, $2)"
+GET = "SELECT * FROM document_get($1, $2, $3)"
 
-_CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+_CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 
 _WRITE = "SELECT * FROM document_write($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
 
@@ -46,6 +47,9 @@ SELECT {_ITEM}
    AND (cardinality($5::text[]) = 0 OR (
         SELECT count(*) FROM document_tags t
          WHERE t.workspace_id = $1 AND t.document_id = d.id AND t.tag = ANY($5)) = cardinality($5))
+   AND ($7::uuid IS NULL OR EXISTS (
+        SELECT FROM collection_items i
+         WHERE i.workspace_id = $1 AND i.collection_id = $7 AND i.item_type = 'document' AND i.item_id = d.id))
  ORDER BY d.created_at DESC, d.id DESC
  LIMIT $6
 """
@@ -68,17 +72,50 @@ SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, 
  ORDER BY v.created_at DESC, v.id DESC
 """
 
+_UNDELETE = """
+UPDATE documents
+   SET deleted_at = NULL, deleted_by = NULL, status = 'pending', status_reason = NULL, indexed_revision = 0,
+       index_attempts = 0
+ WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL
+RETURNING revision
+"""
+
+_NOTHING = "SELECT content_put($1, text_digest(''), '')"
+
+# The tombstone: id, revision and fence stay, so that none is given out again.
+_BURY = """
+UPDATE documents
+   SET purged_at = clock_timestamp(), title = '', tags = '{}', frontmatter = NULL, slug = NULL, source_url = NULL,
+       status_reason = NULL, language = NULL, page_sha = NULL, frontmatter_digest = NULL,
+       title_digest = text_digest(''), content_digest = text_digest(''), tags_digest = text_digest(''),
+       content_hash = document_hash(text_digest(''), text_digest(''), text_digest(''))
+ WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL
+RETURNING revision
+"""
+
+_ERASE_TAGS = "DELETE FROM document_tags WHERE workspace_id = $1 AND document_id = $2"
+
+_ERASE_REVISIONS = """
+DELETE FROM document_revisions WHERE workspace_id = $1 AND document_id = $2 RETURNING content_digest, content_changed
+"""
+
+# Whoever writes the same text now holds its row: wait, and look for users afterwards.
+_LOCK_CONTENTS = "SELECT FROM contents WHERE workspace_id = $1 AND digest = ANY ($2) ORDER BY digest FOR UPDATE"
+
+_ERASE_CONTENTS = """
+DELETE FROM contents c
+ WHERE c.workspace_id = $1 AND c.digest = ANY ($2)
+   AND NOT EXISTS (SELECT FROM document_revisions r WHERE r.workspace_id = $1 AND r.content_digest = c.digest)
+   AND NOT EXISTS (SELECT FROM documents d WHERE d.workspace_id = $1 AND d.content_digest = c.digest)
+"""
+
 _EXISTS = "SELECT EXISTS (SELECT FROM documents WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"
-
-
-def _expected(precondition: Precondition | None) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
-    return (precondition.revisions, precondition.hashes) if precondition else (None, None)
 
 
 async def insert_document(
     ctx: Context, document_id: UUID, revision_id: UUID, args: CreateDocument, call: Call
 ) -> asyncpg.Record:
-    """Insert a document at revision 1; returns its hash and time."""
+    """Insert a document at revision 1, into its collection; returns the outcome with hash and time."""
     row = await ctx.tx.fetchrow(
         _CREATE,
         ctx.workspace_id,
@@ -89,6 +126,7 @@ async def insert_document(
         "text",
         None,
         revision_id,
+        args.collection_id,
         call,
     )
     assert row is not None
@@ -120,7 +158,7 @@ async def _write(
         _WRITE,
         ctx.workspace_id,
         args.document_id,
-        *_expected(args.precondition),
+        *expected(args.precondition),
         *change,
         args.change_log,
         revision_id,
@@ -139,7 +177,7 @@ async def delete_document_if_current(ctx: Context, args: DeleteDocument, call: C
         _DELETE,
         ctx.workspace_id,
         args.document_id,
-        *_expected(args.precondition),
+        *expected(args.precondition),
         call,
         args.lease_digest,
         args.lease_fence,
@@ -153,7 +191,8 @@ async def list_documents(
 ) -> list[asyncpg.Record]:
     """List documents, newest first, after a cursor."""
     created_at, document_id = after or (None, None)
-    return await tx.fetch(_LIST, tx.workspace_id, args.search, created_at, document_id, args.tags, limit)
+    values = (args.search, created_at, document_id, args.tags, limit, args.collection_id)
+    return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 
 async def list_versions(
@@ -167,3 +206,27 @@ async def list_versions(
 async def document_exists(tx: Tx, document_id: UUID) -> bool:
     """Tell whether a document is there and not in the trash."""
     return bool(await tx.fetchval(_EXISTS, tx.workspace_id, document_id))
+
+
+async def undelete_document(tx: Tx, document_id: UUID) -> int | None:
+    """Take a document out of the trash; gives its revision, None when it is not there."""
+    revision: int | None = await tx.fetchval(_UNDELETE, tx.workspace_id, document_id)
+    return revision
+
+
+async def bury_document(tx: Tx, document_id: UUID) -> int | None:
+    """Make a tombstone of a deleted document; gives its revision, None when it is not in the trash."""
+    await tx.execute(_NOTHING, tx.workspace_id)
+    revision: int | None = await tx.fetchval(_BURY, tx.workspace_id, document_id)
+    return revision
+
+
+async def erase_history(tx: Tx, document_id: UUID) -> dict[str, int]:
+    """Remove revisions and tags of a buried document, and texts that nothing else holds."""
+    await tx.execute(_ERASE_TAGS, tx.workspace_id, document_id)
+    rows = await tx.fetch(_ERASE_REVISIONS, tx.workspace_id, document_id)
+    digests = sorted({row["content_digest"] for row in rows if row["content_digest"] is not None})
+    await tx.execute(_LOCK_CONTENTS, tx.workspace_id, digests)
+    texts = await tx.execute(_ERASE_CONTENTS, tx.workspace_id, digests)
+    versions = sum(row["content_changed"] for row in rows)
+    return {"revisions": len(rows), "versions": versions, "texts": count_of(texts)}

@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 from app.kit import revision as revisions
 from app.kit.guarded import Guarded
 from app.kit.ids import Id
-from app.kit.paging import DEFAULT_LIMIT, MAX_LIMIT
+from app.kit.paging import MAX_LIMIT, After, PageSize
 from app.kit.schema import EpochMs, FromHeader, Model, Positive, TagFilter, Tags, absent, not_null
 from app.kit.secrets import Token
 
@@ -43,6 +43,7 @@ class CreateDocument(Model):
     title: Annotated[Title, Field(description="A title people will recognise.")]
     content: Annotated[str, Field(description="The text, plain or Markdown.")]
     tags: Annotated[Tags, Field(default_factory=list, description="Labels to filter by.")]
+    collection_id: Annotated[Id | None, Field(default=None, description="A collection to put it into.")]
 
 
 class GetDocument(Model):
@@ -56,9 +57,9 @@ class ListDocuments(Model):
 
     collection_id: Annotated[Id | None, Field(default=None, description="Only members of this collection.")]
     search: Annotated[str | None, Field(default=None, max_length=500, description="Only titles that hold this text.")]
-    limit: Annotated[Positive, Field(default=DEFAULT_LIMIT, description="Page size, 20 unless given, at most 100.")]
+    limit: PageSize
     tags: Annotated[TagFilter, Field(default_factory=list)]
-    cursor: Annotated[str | None, Field(default=None, description="`pagination.cursor` of the page before.")]
+    cursor: After
 
 
 class Lease(Model):
@@ -111,7 +112,7 @@ class ListVersions(Model):
 
     document_id: DocumentId
     limit: Annotated[Positive, Field(default=MAX_LIMIT, description="Page size, 100 at most.")]
-    cursor: Annotated[str | None, Field(default=None, description="`pagination.cursor` of the page before.")]
+    cursor: After
 
 
 class RestoreVersion(Guarded, Lease):

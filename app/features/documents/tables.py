@@ -71,6 +71,7 @@ documents = Table(
     Column("last_changed_at", DateTime(timezone=True), nullable=False),
     Column("deleted_at", DateTime(timezone=True)),
     Column("deleted_by", Uuid),
+    Column("purged_at", DateTime(timezone=True)),
     CheckConstraint("status IN ('pending', 'processing', 'ready', 'failed')", name="status"),
     ForeignKeyConstraint(
         ["workspace_id", "content_digest"], ["contents.workspace_id", "contents.digest"], name="documents_content_fkey"
@@ -81,6 +82,13 @@ documents = Table(
         text("created_at DESC"),
         text("id DESC"),
         postgresql_where=text("deleted_at IS NULL"),
+    ),
+    Index(
+        "documents_workspace_id_deleted_at_id_idx",
+        "workspace_id",
+        text("deleted_at DESC"),
+        text("id DESC"),
+        postgresql_where=text("deleted_at IS NOT NULL AND purged_at IS NULL"),
     ),
     Index(
         "documents_unindexed_idx",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC
 from typing import TYPE_CHECKING
 
 from app.kit.sanitize import fenced, one_line
+from app.kit.wording import found, moment, page_end, tag_list
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from app.features.documents.schemas import (
         CreateDocument,
         Document,
@@ -30,21 +28,20 @@ _EXCERPT = 200
 def document(result: One[Document], args: GetDocument) -> str:  # noqa: ARG001  one signature for all
     """Render a document with its content."""
     item = result.data
-    lines = [f"# {one_line(item.title)}", *_facts(item), f"Created: {_time(item.created_at)}"]
-    where = f"Content: stored text of document {item.id}, revision {item.revision}, {_time(item.last_changed_at)}."
+    lines = [f"# {one_line(item.title)}", *_facts(item), f"Created: {moment(item.created_at)}"]
+    where = f"Content: stored text of document {item.id}, revision {item.revision}, {moment(item.last_changed_at)}."
     return "\n".join([*lines, "", fenced(item.content, where)])
 
 
 def documents(result: Page[DocumentItem], args: ListDocuments) -> str:  # noqa: ARG001  one signature for all
     """Render a page of documents."""
-    count = len(result.data)
-    lines = [f"Found {count} document{'' if count == 1 else 's'}{':' if count else '.'}"]
+    lines = [found(len(result.data), "document")]
     for item in result.data:
         lines.append(f"- **{one_line(item.title)}**")
         lines.append(f"  Status: {item.status} | Type: {item.source_type} | ID: {item.id}")
         if item.tags:
-            lines.append(f"  Tags: {_tags(item.tags)}")
-    return "\n".join([*lines, *_page_end(result, "list_documents")])
+            lines.append(f"  Tags: {tag_list(item.tags)}")
+    return "\n".join([*lines, *page_end(result, "list_documents")])
 
 
 def created(result: One[Document], args: CreateDocument) -> str:  # noqa: ARG001  one signature for all
@@ -70,13 +67,12 @@ def deleted(result: None, args: Guarded) -> str:  # noqa: ARG001  there is no re
 
 def versions(result: Page[Version], args: ListVersions) -> str:
     """Render versions, newest first, with the beginning of each text."""
-    count = len(result.data)
-    lines = [f"Found {count} version{'' if count == 1 else 's'}{':' if count else '.'}"]
+    lines = [found(len(result.data), "version")]
     for index, item in enumerate(result.data):
         latest = " (Latest Snapshot)" if index == 0 and args.cursor is None else ""
         lines.append(f"- **Version {item.version}**{latest}: {one_line(item.title or _UNKNOWN)}")
         lines.append(f"  Version ID: {item.id} | Revision: {item.revision}")
-        lines.append(f"  By: {one_line(item.user_name, 100)} | {_time(item.created_at)}")
+        lines.append(f"  By: {one_line(item.user_name, 100)} | {moment(item.created_at)}")
         if item.change_log:
             lines.append(f"  Change log: {one_line(item.change_log)}")
     if result.data:
@@ -85,7 +81,7 @@ def versions(result: Page[Version], args: ListVersions) -> str:
             for item in result.data
         )
         lines.extend(["", fenced(starts, "Stored texts, each cut to its beginning (whole in structuredContent).")])
-    return "\n".join([*lines, *_page_end(result, "get_document_versions")])
+    return "\n".join([*lines, *page_end(result, "get_document_versions")])
 
 
 def _facts(item: Document) -> list[str]:
@@ -93,7 +89,7 @@ def _facts(item: Document) -> list[str]:
     if item.source_url:
         lines.append(f"Source: {one_line(item.source_url, 2_000)}")
     if item.tags:
-        lines.append(f"Tags: {_tags(item.tags)}")
+        lines.append(f"Tags: {tag_list(item.tags)}")
     return [*lines, f"Version: {item.current_version}", f"Revision: {item.revision}"]
 
 
@@ -102,18 +98,3 @@ def _acknowledged(ack: DocumentAck, done: str) -> str:
     first = f"No change (no-op): **{title}** already says this." if ack.noop else f"{done} document **{title}**."
     lines = [first, f"ID: {ack.id}", f"Version: {ack.current_version}", f"Revision: {ack.revision}"]
     return "\n".join([*lines, *(f"Warning: {notice.code}: {one_line(notice.message)}" for notice in ack.warnings)])
-
-
-def _page_end(page: Page[DocumentItem] | Page[Version], tool: str) -> list[str]:
-    lines = [f"Note: {page.notice}"] if page.notice else []
-    if page.pagination.has_more:
-        lines.append(f'There are more: call {tool} again with cursor="{page.pagination.cursor}".')
-    return lines
-
-
-def _tags(tags: list[str]) -> str:
-    return ", ".join(one_line(tag, 100) for tag in tags)
-
-
-def _time(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

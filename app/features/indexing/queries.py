@@ -10,6 +10,7 @@ import pydantic_core
 from pgvector import HalfVector
 
 from app.kit.markdown import Level
+from app.store.tx import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +85,7 @@ RETURNING true
 _UNCHUNKED = """
 UPDATE documents SET chunked_revision = 0, indexed_revision = 0, index_claimed_until = NULL, index_attempts = 0
  WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL
+RETURNING true
 """
 
 # Documents all of whose texts have a vector of the serving model are ready, unless they moved on meanwhile.
@@ -108,7 +110,10 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))"
 _CHUNK_IDS = "SELECT id FROM chunks WHERE workspace_id = $1 AND document_id = $2"
 
 # Every statement that changes postings counts what it changed, so that the statistics never need a second read.
-_COUNTED = "SELECT level, count(DISTINCT chunk_id) AS chunks, sum(tf)::bigint AS length FROM changed GROUP BY level"
+_COUNTED = """
+SELECT level, count(DISTINCT chunk_id) AS chunks, sum(tf)::bigint AS length, count(*) AS postings
+  FROM changed GROUP BY level
+"""
 
 _DELETE_POSTINGS = f"""
 WITH changed AS (
@@ -209,12 +214,14 @@ class Tally:
 
     chunks: Counter[str] = field(default_factory=Counter)
     length: Counter[str] = field(default_factory=Counter)
+    postings: int = 0
 
     def add(self, rows: Sequence[asyncpg.Record], sign: int = 1) -> None:
         """Add what a statement counted."""
         for row in rows:
             self.chunks[row["level"]] += sign * row["chunks"]
             self.length[row["level"]] += sign * row["length"]
+            self.postings += sign * row["postings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,11 +289,12 @@ async def delete_postings(tx: Tx, ids: Sequence[UUID], tally: Tally) -> None:
     tally.add(await tx.fetch(_DELETE_POSTINGS, tx.workspace_id, ids), -1)
 
 
-async def delete_chunks(tx: Tx, ids: Sequence[UUID], tally: Tally) -> None:
-    """Delete chunks with their terms, and vectors that nothing else uses."""
+async def delete_chunks(tx: Tx, ids: Sequence[UUID], tally: Tally) -> int:
+    """Delete chunks with their terms, and vectors that nothing else uses, which are counted."""
     await delete_postings(tx, ids, tally)
     gone = await tx.fetch(_DELETE_CHUNKS, tx.workspace_id, ids)
-    await tx.execute(_DELETE_ORPHAN_VECTORS, tx.workspace_id, [row["text_digest"] for row in gone])
+    digests = [row["text_digest"] for row in gone]
+    return count_of(await tx.execute(_DELETE_ORPHAN_VECTORS, tx.workspace_id, digests))
 
 
 async def put_chunks(tx: Tx, document_id: UUID, revision: int, chunks: Sequence[Chunk]) -> None:
@@ -332,9 +340,9 @@ async def update_chunked_if_current(tx: Tx, document_id: UUID, revision: int) ->
     return await tx.fetchval(_CHUNKED, tx.workspace_id, document_id, revision) is not None
 
 
-async def update_unchunked(tx: Tx, document_id: UUID) -> None:
-    """Note that a deleted document is out of the index."""
-    await tx.execute(_UNCHUNKED, tx.workspace_id, document_id)
+async def update_unchunked(tx: Tx, document_id: UUID) -> bool:
+    """Note that a deleted document is out of the index; False when it is not deleted."""
+    return await tx.fetchval(_UNCHUNKED, tx.workspace_id, document_id) is not None
 
 
 async def list_missing_texts(

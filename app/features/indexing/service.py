@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
-__all__ = ["LANGUAGE", "Embedder", "Vector", "index_workspace"]
+__all__ = ["LANGUAGE", "Embedder", "Vector", "forget", "index_workspace"]
 
 log = logging.getLogger(__name__)
 
@@ -155,7 +155,10 @@ async def _chunk_until(
 async def _chunked(database: Database, workspace_id: UUID, item: Claimed) -> bool:
     """Bring chunks and postings to the claimed revision; False when nothing is left to embed for it."""
     if item.deleted:
-        await _forget(database, workspace_id, item.id)
+        async with database.tx(workspace_id) as tx:
+            forgotten = await forget(tx, item.id)
+        if forgotten is None:
+            await _release(database, workspace_id, [item])
         return False
     if item.chunked_revision == item.revision:
         return True
@@ -206,13 +209,16 @@ async def _write_chunks(tx: Tx, item: Claimed, chunks: list[Chunk]) -> None:
     await queries.add_statistics(tx, tally)
 
 
-async def _forget(database: Database, workspace_id: UUID, document_id: UUID) -> None:
+async def forget(tx: Tx, document_id: UUID) -> dict[str, int] | None:
+    """Take a deleted document out of the index; counts what went, None when it is not deleted (any more)."""
     tally = queries.Tally()
-    async with database.tx(workspace_id) as tx:
-        await queries.lock_document(tx, document_id)
-        await queries.delete_chunks(tx, list(await queries.list_chunk_ids(tx, document_id)), tally)
-        await queries.update_unchunked(tx, document_id)
-        await queries.add_statistics(tx, tally)
+    await queries.lock_document(tx, document_id)
+    if not await queries.update_unchunked(tx, document_id):  # it is held from here on: nobody restores it meanwhile
+        return None
+    chunks = await queries.list_chunk_ids(tx, document_id)
+    vectors = await queries.delete_chunks(tx, list(chunks), tally)
+    await queries.add_statistics(tx, tally)
+    return {"chunks": len(chunks), "postings": -tally.postings, "vectors": vectors}
 
 
 async def _embed_until(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.features.accounts.service import Principals
@@ -31,4 +32,6 @@ class ApiKeys:
         if row is None or not key.matches(row["secret_hash"]):
             return None
         scopes = frozenset(Scope(scope) for scope in row["scopes"])
-        return self._principals.build(row, CredentialKind.API_KEY, row["grant_id"], scopes, row["credential_id"])
+        made = self._principals.build(row, CredentialKind.API_KEY, row["grant_id"], scopes, row["credential_id"])
+        collections = row["collection_ids"]
+        return made if collections is None else replace(made, collections=tuple(collections))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.features.accounts import service as accounts
+from app.features.collections.errors import CollectionNotFound
 from app.features.keys import queries
 from app.features.keys.errors import KeyEnded, KeyNotFound
 from app.features.keys.schemas import CreatedKey, CreateKey, Key, ListKeys, RevokeKey, RotateKey
@@ -39,18 +40,21 @@ async def list_keys(ctx: Context, args: ListKeys) -> Page[Key]:  # noqa: ARG001 
     plan_exempt=True,
     spends=(Meter.API_KEYS,),
     credentials=PERSON,
-    raises=(InsufficientScope, InvalidRequest),
+    raises=(InsufficientScope, InvalidRequest, CollectionNotFound),
 )
 async def create_key(ctx: Context, args: CreateKey) -> One[CreatedKey]:
     """Create an API key for the current workspace; its text is in this answer and nowhere else.
 
-    A key can have no scope that the caller's role in the workspace lacks.
+    A key can have no scope that the caller's role in the workspace lacks. With `collectionIds` it sees and changes only
+    members of these collections: everything else answers as if it did not exist.
     """
     beyond = [scope.value for scope in args.scopes if scope not in ctx.principal.role.scopes]
     if beyond:
         raise InsufficientScope(tuple(beyond))
     key = new_api_key()
     row = await queries.create_key(ctx.tx, ctx.principal.user_id, key, new_id(), new_id(), args)
+    if row is None:
+        raise CollectionNotFound
     if args.expires_at is not None and args.expires_at <= row["created_at"]:
         msg = "expiresAt must lie in the future."
         raise InvalidRequest(msg, details=[{"field": "expiresAt", "message": msg}])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # One row has all that a principal needs: the view gives role and plan.
 _GET = """
-SELECT c.id AS credential_id, c.secret_hash, c.grant_id, c.scopes, p.*
+SELECT c.id AS credential_id, c.secret_hash, c.grant_id, c.scopes, c.collection_ids, p.*
   FROM credentials c
   JOIN principals p ON p.workspace_id = c.workspace_id AND p.user_id = c.user_id
  WHERE c.public_id = $1 AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > clock_timestamp())
@@ -34,7 +34,9 @@ RETURNING workspace_id
 """
 
 
-_COLUMNS = "id, name, public_id, scopes, created_at, expires_at, replaced_at, last_used_at, last_used_by"
+_COLUMNS = (
+    "id, name, public_id, scopes, collection_ids, created_at, expires_at, replaced_at, last_used_at, last_used_by"
+)
 
 _LIST = f"""
 SELECT {_COLUMNS} FROM credentials
@@ -44,8 +46,11 @@ SELECT {_COLUMNS} FROM credentials
 """
 
 _CREATE = f"""
-INSERT INTO credentials (public_id, secret_hash, grant_id, workspace_id, user_id, name, scopes, expires_at, id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO credentials (public_id, secret_hash, grant_id, workspace_id, user_id, name, scopes, expires_at, id,
+                         collection_ids)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::uuid[]
+ WHERE $10 IS NULL OR cardinality($10) = (
+       SELECT count(*) FROM collections WHERE workspace_id = $4 AND id = ANY ($10) AND deleted_at IS NULL)
 RETURNING {_COLUMNS}
 """
 
@@ -54,7 +59,7 @@ _LOCK = "SELECT id FROM credentials WHERE workspace_id = $1 AND user_id = $2 AND
 # The old secret ends with the overlap, or earlier if it would have ended by then anyway; the new one keeps its end.
 _ROTATE = f"""
 WITH old AS (
-  SELECT id, grant_id, name, scopes, expires_at FROM credentials
+  SELECT id, grant_id, name, scopes, expires_at, collection_ids FROM credentials
    WHERE workspace_id = $1 AND user_id = $2 AND id = $3 AND revoked_at IS NULL AND replaced_at IS NULL
      AND (expires_at IS NULL OR expires_at > clock_timestamp())
 ), ended AS (
@@ -63,8 +68,9 @@ WITH old AS (
          expires_at = least(c.expires_at, clock_timestamp() + make_interval(secs => $4))
     FROM old WHERE c.id = old.id
 )
-INSERT INTO credentials (public_id, secret_hash, grant_id, workspace_id, user_id, name, scopes, expires_at, id)
-SELECT $5, $6, grant_id, $1, $2, name, scopes, expires_at, $7 FROM old
+INSERT INTO credentials (public_id, secret_hash, grant_id, workspace_id, user_id, name, scopes, expires_at, id,
+                         collection_ids)
+SELECT $5, $6, grant_id, $1, $2, name, scopes, expires_at, $7, collection_ids FROM old
 RETURNING {_COLUMNS}
 """
 
@@ -95,13 +101,11 @@ async def list_keys(tx: Tx, user_id: UUID) -> Sequence[asyncpg.Record]:
 
 async def create_key(
     tx: Tx, user_id: UUID, key: ApiKeyText, grant_id: UUID, key_id: UUID, args: CreateKey
-) -> asyncpg.Record:
-    """Insert a key of the transaction's workspace."""
+) -> asyncpg.Record | None:
+    """Insert a key of the transaction's workspace; None when a collection that it is restricted to is absent."""
     scopes = [scope.value for scope in args.scopes]
     values = (key.public_id, key.secret_hash(), grant_id, tx.workspace_id, user_id, args.name, scopes)
-    row = await tx.fetchrow(_CREATE, *values, args.expires_at, key_id)
-    assert row is not None
-    return row
+    return await tx.fetchrow(_CREATE, *values, args.expires_at, key_id, args.collection_ids)
 
 
 async def lock_key(tx: Tx, user_id: UUID, key_id: UUID) -> bool:

@@ -14,6 +14,7 @@ from app.kit.schema import Model, as_list
 
 MAX_OVERLAP_SECONDS = 24 * 3600
 DEFAULT_OVERLAP_SECONDS = 3600
+MAX_COLLECTIONS = 50
 
 KeyId = Annotated[Id, Field(description="The key's id.")]
 Name = Annotated[
@@ -25,7 +26,16 @@ def _ordered(scopes: list[Scope]) -> list[Scope]:
     return sorted(set(scopes))
 
 
+def _distinct(ids: list[UUID]) -> list[UUID]:
+    return sorted(set(ids))
+
+
 Scopes = Annotated[list[Scope], BeforeValidator(as_list), AfterValidator(_ordered), Field(min_length=1, max_length=20)]
+
+
+Collections = Annotated[
+    list[Id], BeforeValidator(as_list), AfterValidator(_distinct), Field(min_length=1, max_length=MAX_COLLECTIONS)
+]
 
 
 class ListKeys(Model):
@@ -39,6 +49,10 @@ class CreateKey(Model):
     scopes: Annotated[Scopes, Field(description="What the key may do; write implies read.")]
     expires_at: Annotated[
         AwareDatetime | None, Field(default=None, description="When it ends by itself; without one, never.")
+    ]
+    collection_ids: Annotated[
+        Collections | None,
+        Field(default=None, description="Collections whose members are all that the key sees; without, everything."),
     ]
 
 
@@ -70,6 +84,7 @@ class Key(Model):
     name: str
     public_id: Annotated[str, Field(description="The part of the key's text by which it can be recognised.")]
     scopes: list[str]
+    collection_ids: Annotated[list[UUID] | None, Field(description="What it is restricted to; null: to nothing.")]
     created_at: datetime
     expires_at: datetime | None
     replaced_at: Annotated[datetime | None, Field(description="When it was rotated; it ends at `expiresAt`.")]

@@ -23,6 +23,7 @@ credentials = Table(
     Column("id", Uuid, nullable=False, unique=True, server_default=func.gen_random_uuid()),
     Column("last_used_by", Text),
     Column("replaced_at", DateTime(timezone=True)),
+    Column("collection_ids", ARRAY(Uuid)),
     Index(None, "workspace_id", "user_id"),
 )
 

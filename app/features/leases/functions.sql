@@ -8,14 +8,14 @@ RETURNS text LANGUAGE sql IMMUTABLE AS $function$
            extract(epoch FROM d.lease_granted_at), extract(epoch FROM d.lease_expires_at), p_live), 'UTF8')), 'hex'), 16)
 $function$;
 
--- Hot read: one autocommit call that sets the tenant for itself.
-CREATE OR REPLACE FUNCTION coordination_get(p_workspace uuid, p_id uuid)
+-- Hot read: one autocommit call that sets the tenant, and what of it the caller may see, for itself.
+CREATE OR REPLACE FUNCTION coordination_get(p_workspace uuid, p_collections text, p_id uuid)
 RETURNS TABLE (policy text, revision int, fence bigint, live boolean, lease_grant uuid, granted_at timestamptz,
                expires_at timestamptz, tag text)
 LANGUAGE plpgsql VOLATILE AS $function$
 #variable_conflict use_column
 BEGIN
-  PERFORM set_config('app.workspace_id', p_workspace::text, true);
+  PERFORM set_config('app.workspace_id', p_workspace::text, true), set_config('app.collections', p_collections, true);
   RETURN QUERY
   SELECT d.policy, d.revision, d.fence, lease.live, d.lease_grant, d.lease_granted_at, d.lease_expires_at,
          coordination_tag(d, lease.live)

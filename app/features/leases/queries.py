@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from app.features.leases.schemas import ChangeLease, Policy
     from app.gate.operation import Context
 
-GET = "SELECT * FROM coordination_get($1, $2)"
+GET = "SELECT * FROM coordination_get($1, $2, $3)"
 
 _SET = "SELECT * FROM coordination_set($1, $2, $3, $4, $5, $6)"
 

@@ -22,10 +22,11 @@ _MONTH = "date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')"
 _COUNTS = {
     Meter.DOCUMENTS: "SELECT count(*) FROM documents WHERE workspace_id = $1 AND deleted_at IS NULL",
     Meter.PROMPTS: "SELECT count(*) FROM prompts WHERE workspace_id = $1 AND deleted_at IS NULL",
-    Meter.COLLECTIONS: "SELECT 0*count(*) FROM prompts WHERE workspace_id = $1 AND deleted_at IS NULL",
+    Meter.COLLECTIONS: "SELECT count(*) FROM collections WHERE workspace_id = $1 AND deleted_at IS NULL",
     Meter.STORAGE_BYTES: """
         SELECT coalesce((SELECT sum(octet_length(content)) FROM contents WHERE workspace_id = $1), 0)
-             + coalesce((SELECT sum(octet_length(content)) FROM prompt_versions WHERE workspace_id = $1), 0)""",
+             + coalesce((SELECT sum(octet_length(content)) FROM prompt_versions WHERE workspace_id = $1), 0)
+             + coalesce((SELECT sum(octet_length(content)) FROM import_texts WHERE workspace_id = $1), 0)""",
     Meter.API_KEYS: """
         SELECT count(*) FROM credentials
          WHERE workspace_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())""",
@@ -65,8 +66,9 @@ def _count(meters: Collection[Meter]) -> str:
 
 
 async def count(tx: Tx, meters: Collection[Meter]) -> dict[Meter, int]:
-    """Count what a workspace stores, as the transaction sees it."""
-    row = await tx.fetchrow(_count(meters), tx.workspace_id)
+    """Count what a workspace stores, as the transaction sees it; also what its caller may not see."""
+    async with tx.of_everything():
+        row = await tx.fetchrow(_count(meters), tx.workspace_id)
     assert row is not None
     return {Meter(name): value for name, value in row.items()}
 

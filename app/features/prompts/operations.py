@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
+from app.features.collections import service as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.prompts import queries
 from app.features.prompts.errors import LabelNotFound, PromptNotFound, PromptVersionNotFound
 from app.features.prompts.schemas import (
@@ -32,10 +34,9 @@ from app.features.prompts.service import State, Version, drift, variables_of
 from app.gate.operation import Context, command, query
 from app.gate.policy import Meter, Rate, Scope
 from app.kit import cursor
-from app.kit.errors import InvalidRequest, PreconditionConflict
-from app.kit.guarded import RevisionMismatch
+from app.kit.errors import InvalidRequest, PreconditionConflict, RevisionMismatch
 from app.kit.ids import new_id
-from app.kit.paging import clamped, fitting, pagination
+from app.kit.paging import clamped, fitting, paged, pagination
 from app.kit.schema import One, Page, Pagination
 
 if TYPE_CHECKING:
@@ -57,17 +58,24 @@ async def list_prompts(ctx: Context, args: ListPrompts) -> Page[PromptItem]:
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
         rows = await queries.list_prompts(tx, args, after, limit + 1)
-    items = [PromptItem.model_validate(_item(row)) for row in rows[:limit]]
-    return Page(data=items, pagination=pagination(rows, limit), notice=notice)
+    return paged(rows, limit, notice, lambda row: PromptItem.model_validate(_item(row)))
 
 
-@command("prompts.create", scope=Scope.PROMPTS_WRITE, rate=Rate.API, spends=(Meter.PROMPTS, Meter.STORAGE_BYTES))
+@command(
+    "prompts.create",
+    scope=Scope.PROMPTS_WRITE,
+    rate=Rate.API,
+    spends=(Meter.PROMPTS, Meter.STORAGE_BYTES),
+    raises=(InvalidRequest, CollectionNotFound),
+)
 async def create_prompt(ctx: Context, args: CreatePrompt) -> One[Prompt]:
     """Create a prompt. Each `${name}` of its text is a variable, unless `variables` declares them.
 
-    Where the declared variables and those of the text differ, `warnings` says so.
+    Where the declared variables and those of the text differ, `warnings` says so. With `collectionId` it is a member of
+    that collection from the start; a key that is restricted to collections must name one of them.
     """
     prompt_id = new_id()
+    await collections.place(ctx, args.collection_id, "prompt", prompt_id)
     await queries.insert_prompt(ctx, prompt_id, State.of(args), Version(1, 1, args.content))
     ctx.emit("prompt.created", prompt_id, 1)
     return One(data=Prompt.model_validate(await _read(ctx.tx, prompt_id)))
@@ -200,7 +208,7 @@ async def _lock(ctx: Context, prompt_id: UUID) -> asyncpg.Record:
 
 def _expect(expected: Precondition | None, row: asyncpg.Record) -> None:
     if expected is not None and not expected.holds(row["revision"], row["content_hash"]):
-        raise RevisionMismatch(expected.form, row["revision"], row["content_hash"], "prompt")
+        raise RevisionMismatch("prompt", expected.form, row["revision"], row["content_hash"])
 
 
 async def _write(ctx: Context, row: asyncpg.Record, state: State, change_log: str | None) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.features.prompts.schemas import canonical
 from app.kit.paging import PAGE_BYTES
+from app.store.tx import count_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -103,6 +104,25 @@ _VERSION = "SELECT version, content FROM prompt_versions WHERE workspace_id = $1
 
 _EXISTS = "SELECT EXISTS (SELECT FROM prompts WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"
 
+_UNDELETE = """
+UPDATE prompts SET deleted_at = NULL, deleted_by = NULL
+ WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL
+RETURNING revision
+"""
+
+# The tombstone: id and revision stay, so that none is given out again.
+_BURY = """
+UPDATE prompts
+   SET purged_at = clock_timestamp(), title = '', description = '', tags = '{}', variables = NULL, parameters = '{}',
+       content_hash = text_digest(''), published_at = NULL
+ WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL
+RETURNING revision
+"""
+
+_ERASE_LABELS = "DELETE FROM prompt_labels WHERE workspace_id = $1 AND prompt_id = $2"
+
+_ERASE_VERSIONS = "DELETE FROM prompt_versions WHERE workspace_id = $1 AND prompt_id = $2"
+
 _LABELS = """
 SELECT l.label, l.version, v.id AS version_id, l.moved_by_name AS user_name, l.moved_at
   FROM prompt_labels l
@@ -171,6 +191,25 @@ async def update_prompt(ctx: Context, prompt_id: UUID, revision: int, state: Sta
 async def delete_prompt(ctx: Context, prompt_id: UUID, revision: int) -> None:
     """Move a locked prompt to the trash."""
     await ctx.tx.fetchval(_DELETE, ctx.workspace_id, prompt_id, revision, ctx.principal.user_id)
+
+
+async def undelete_prompt(tx: Tx, prompt_id: UUID) -> int | None:
+    """Take a prompt out of the trash; gives its revision, None when it is not there."""
+    revision: int | None = await tx.fetchval(_UNDELETE, tx.workspace_id, prompt_id)
+    return revision
+
+
+async def bury_prompt(tx: Tx, prompt_id: UUID) -> int | None:
+    """Make a tombstone of a deleted prompt; gives its revision, None when it is not in the trash."""
+    revision: int | None = await tx.fetchval(_BURY, tx.workspace_id, prompt_id)
+    return revision
+
+
+async def erase_versions(tx: Tx, prompt_id: UUID) -> dict[str, int]:
+    """Remove versions and labels of a buried prompt."""
+    labels = await tx.execute(_ERASE_LABELS, tx.workspace_id, prompt_id)
+    versions = await tx.execute(_ERASE_VERSIONS, tx.workspace_id, prompt_id)
+    return {"labels": count_of(labels), "versions": count_of(versions)}
 
 
 async def list_versions(tx: Tx, prompt_id: UUID, after: UUID | None, limit: int) -> list[asyncpg.Record]:

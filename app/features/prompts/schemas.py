@@ -103,6 +103,7 @@ class CreatePrompt(Model):
     ]
     parameters: Annotated[Parameters, Field(default_factory=dict)]
     tags: Annotated[Tags, Field(default_factory=list, description="Labels to filter by.")]
+    collection_id: Annotated[Id | None, Field(default=None, description="A collection to put it into.")]
     is_public: Annotated[
         bool | None,
         RestOnly(),

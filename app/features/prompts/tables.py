@@ -42,6 +42,7 @@ prompts = Table(
     Column("last_changed_at", DateTime(timezone=True), nullable=False),
     Column("deleted_at", DateTime(timezone=True)),
     Column("deleted_by", Uuid),
+    Column("purged_at", DateTime(timezone=True)),
     Index(
         "prompts_workspace_id_created_at_id_idx",
         "workspace_id",

@@ -13,7 +13,10 @@ async def test_the_list_is_short_and_public(http, era):
     resources = (await era.send(http, "resources/list")).json()["result"]["resources"]
     assert [resource["uri"] for resource in resources] == PUBLIC
     templates = (await era.send(http, "resources/templates/list")).json()["result"]["resourceTemplates"]
-    assert [template["uriTemplate"] for template in templates] == ["contextrepo://documents/{id}"]
+    assert [template["uriTemplate"] for template in templates] == [
+        "contextrepo://collections/{id}",
+        "contextrepo://documents/{id}",
+    ]
 
 
 async def test_public_resources_are_readable_by_everybody(http, era):

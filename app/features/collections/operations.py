@@ -1,0 +1,172 @@
+"""What can be done with collections (contract: operations 21 to 28)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.features.collections import queries
+from app.features.collections.errors import CollectionNotFound, ItemsNotFound, RestrictedToCollections
+from app.features.collections.schemas import (
+    DEFAULT_ICON,
+    TOOL_ITEMS,
+    Added,
+    ChangedCollection,
+    ChangeItems,
+    Collection,
+    CollectionItem,
+    CreateCollection,
+    DeleteCollection,
+    GetCollection,
+    ListCollections,
+    ListItems,
+    OpenCollection,
+    OpenedCollection,
+    PatchCollection,
+    Removed,
+)
+from app.features.collections.service import readable_kinds, require
+from app.gate.operation import Context, command, query
+from app.gate.policy import Meter, Rate, Scope
+from app.kit import cursor
+from app.kit.errors import PreconditionConflict, RevisionMismatch
+from app.kit.ids import new_id
+from app.kit.paging import clamped, paged
+from app.kit.schema import One, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.kit.guarded import Guarded
+    from app.store.tx import Tx
+
+_GUARDED = (CollectionNotFound, RevisionMismatch, PreconditionConflict)
+
+
+@query("collections.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY)
+async def list_collections(ctx: Context, args: ListCollections) -> Page[Collection]:
+    """List collections, newest first, with the number of their items."""
+    limit, notice = clamped(args.limit)
+    after = cursor.decode(args.cursor) if args.cursor else None
+    async with ctx.snapshot() as tx:
+        rows = await queries.list_collections(tx, readable_kinds(ctx), args, after, limit + 1)
+    return paged(rows, limit, notice, lambda row: Collection.model_validate(dict(row), by_name=True))
+
+
+@command(
+    "collections.create",
+    scope=Scope.DOCUMENTS_WRITE,
+    rate=Rate.API,
+    spends=(Meter.COLLECTIONS,),
+    raises=(RestrictedToCollections,),
+)
+async def create_collection(ctx: Context, args: CreateCollection) -> One[Collection]:
+    """Create an empty collection."""
+    if ctx.principal.collections is not None:
+        raise RestrictedToCollections
+    collection_id = new_id()
+    row = await queries.insert_collection(ctx, collection_id, args, args.icon or DEFAULT_ICON)
+    ctx.emit("collection.created", collection_id, 1)
+    return One(data=Collection.model_validate(dict(row), by_name=True))
+
+
+@query("collections.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
+async def get_collection(ctx: Context, args: GetCollection) -> One[Collection]:
+    """Read a collection without its items."""
+    async with ctx.snapshot() as tx:
+        return One(data=await _read(tx, readable_kinds(ctx), args.collection_id))
+
+
+@query("collections.open", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
+async def open_collection(ctx: Context, args: OpenCollection) -> OpenedCollection:
+    """Read a collection together with its items, the last added first."""
+    after = cursor.decode(args.cursor) if args.cursor else None
+    kinds = readable_kinds(ctx)
+    async with ctx.snapshot() as tx:
+        found = await _read(tx, kinds, args.collection_id)
+        if not args.include_items:
+            return OpenedCollection(data=found)
+        rows = await queries.list_items(tx, kinds, args.collection_id, after, TOOL_ITEMS + 1)
+    page = paged(rows, TOOL_ITEMS, None, _item)
+    return OpenedCollection(data=found, items=page.data, pagination=page.pagination)
+
+
+@command("collections.update", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=_GUARDED)
+async def update_collection(ctx: Context, args: PatchCollection) -> One[ChangedCollection]:
+    """Change name, description, colour, icon or tags; what is left out stays.
+
+    A write that changes nothing answers `noop: true` and makes no revision.
+    """
+    icon = args.icon if args.icon is None else args.icon or DEFAULT_ICON
+    row = await queries.update_collection_if_current(ctx.tx, args, icon)
+    _check(row, args)
+    if row["outcome"] == "written":
+        ctx.emit("collection.changed", args.collection_id, row["revision"])
+    found = await _read(ctx.tx, readable_kinds(ctx), args.collection_id)
+    return One(data=ChangedCollection(**found.model_dump(), noop=row["outcome"] == "noop"))
+
+
+@command("collections.delete", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=_GUARDED)
+async def delete_collection(ctx: Context, args: DeleteCollection) -> None:
+    """Move a collection to the trash; its members stay where they are."""
+    row = await queries.delete_collection_if_current(ctx, args.collection_id, args.precondition)
+    _check(row, args)
+    ctx.emit("collection.deleted", args.collection_id, row["revision"])
+
+
+@query("collections.items", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
+async def list_items(ctx: Context, args: ListItems) -> Page[CollectionItem]:
+    """List the members of a collection that the caller may read, the last added first."""
+    limit, notice = clamped(args.limit)
+    after = cursor.decode(args.cursor) if args.cursor else None
+    async with ctx.snapshot() as tx:
+        await require(tx, args.collection_id)
+        rows = await queries.list_items(tx, readable_kinds(ctx), args.collection_id, after, limit + 1)
+    return paged(rows, limit, notice, _item)
+
+
+@command("collections.add_items", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=(*_GUARDED, ItemsNotFound))
+async def add_items(ctx: Context, args: ChangeItems) -> One[Added]:
+    """Add items to a collection: all of them, or none when one is absent. Those that are members already stay."""
+    if args.item_type.value not in readable_kinds(ctx):
+        raise ItemsNotFound(sorted(set(args.item_ids)))
+    row = await queries.change_items_if_current(ctx.tx, args, ctx.principal.user_id)
+    _check(row, args)
+    if row["outcome"] == "no_items":
+        raise ItemsNotFound(row["missing"])
+    if row["changed"]:
+        ctx.emit("collection.items_added", args.collection_id, row["revision"])
+    already = len(set(args.item_ids)) - row["changed"]
+    return One(data=Added(added=row["changed"], already_in_collection=already))
+
+
+@command("collections.remove_items", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=_GUARDED)
+async def remove_items(ctx: Context, args: ChangeItems) -> One[Removed]:
+    """Remove items from a collection; the items themselves stay. Items that are no members count for nothing."""
+    row = await queries.change_items_if_current(ctx.tx, args, None)
+    _check(row, args)
+    if row["changed"]:
+        ctx.emit("collection.items_removed", args.collection_id, row["revision"])
+    return One(data=Removed(removed=row["changed"]))
+
+
+async def _read(tx: Tx, kinds: Sequence[str], collection_id: UUID) -> Collection:
+    row = await queries.get_collection(tx, kinds, collection_id)
+    if row is None:
+        raise CollectionNotFound
+    return Collection.model_validate(dict(row), by_name=True)
+
+
+def _item(row: asyncpg.Record) -> CollectionItem:
+    values = {name: row[name] for name in ("item_id", "item_type", "title", "added_at")}
+    return CollectionItem.model_validate(values, by_name=True)
+
+
+def _check(row: asyncpg.Record, args: Guarded) -> None:
+    if row["outcome"] == "absent":
+        raise CollectionNotFound
+    if row["outcome"] == "mismatch":
+        form = args.precondition.form if args.precondition else "body"
+        raise RevisionMismatch("collection", form, row["revision"], row["content_hash"])

@@ -1,0 +1,27 @@
+"""What the trash does with documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.features.documents import queries
+from app.features.documents.service import index_job
+from app.gate.policy import Scope
+from app.gate.trash import Bin, Eraser
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from app.gate.operation import Context
+
+
+async def restore(ctx: Context, document_id: UUID) -> int | None:
+    """Take a document out of the trash; the index learns of it again."""
+    revision = await queries.undelete_document(ctx.tx, document_id)
+    if revision is not None:
+        ctx.enqueue(index_job(ctx.workspace_id))
+    return revision
+
+
+BINS = [Bin("document", Scope.DOCUMENTS_READ, Scope.DOCUMENTS_WRITE, restore, queries.bury_document)]
+ERASERS = [Eraser("document", queries.erase_history)]

@@ -1,0 +1,23 @@
+"""What the trash does with prompts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.features.prompts import queries
+from app.gate.policy import Scope
+from app.gate.trash import Bin, Eraser
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from app.gate.operation import Context
+
+
+async def restore(ctx: Context, prompt_id: UUID) -> int | None:
+    """Take a prompt out of the trash."""
+    return await queries.undelete_prompt(ctx.tx, prompt_id)
+
+
+BINS = [Bin("prompt", Scope.PROMPTS_READ, Scope.PROMPTS_WRITE, restore, queries.bury_prompt)]
+ERASERS = [Eraser("prompt", queries.erase_versions)]

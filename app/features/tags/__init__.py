@@ -1,0 +1,1 @@
+"""Tags over all kinds of items: which are in use, and how often."""

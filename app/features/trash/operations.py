@@ -1,0 +1,77 @@
+"""What can be done with deleted items."""
+
+from __future__ import annotations
+
+from app.features.trash import queries, service
+from app.features.trash.errors import TrashedItemNotFound
+from app.features.trash.schemas import (
+    ListTrash,
+    PurgedItem,
+    RestoredItem,
+    TrashedItem,
+    TrashedItemId,
+    TrashKind,
+)
+from app.gate.operation import Context, command, query
+from app.gate.policy import Meter, Rate, Scope
+from app.kit import cursor
+from app.kit.paging import clamped, paged
+from app.kit.schema import One, Page
+
+READ_SCOPES = (Scope.DOCUMENTS_READ, Scope.PROMPTS_READ)
+WRITE_SCOPES = (Scope.DOCUMENTS_WRITE, Scope.PROMPTS_WRITE)
+_SHOWN = ("id", "kind", "title", "deleted_at", "expires_at")
+
+
+@query("trash.list", scope=READ_SCOPES, rate=Rate.READONLY)
+async def list_trash(ctx: Context, args: ListTrash) -> Page[TrashedItem]:
+    """List deleted items that the credential may read, the last deleted first; each is purged 30 days later."""
+    kinds = [kind for kind, found in service.bins().items() if found.read in ctx.principal.scopes]
+    if args.kind is not None:
+        kinds = [kind for kind in kinds if kind == args.kind]
+    limit, notice = clamped(args.limit)
+    after = cursor.decode(args.cursor) if args.cursor else None
+    async with ctx.snapshot() as tx:
+        rows = await queries.list_trash(tx, kinds, after, limit + 1)
+    return paged(rows, limit, notice, lambda row: TrashedItem(**{name: row[name] for name in _SHOWN}))
+
+
+@command(
+    "trash.restore",
+    scope=WRITE_SCOPES,
+    rate=Rate.API,
+    spends=(Meter.DOCUMENTS, Meter.PROMPTS, Meter.COLLECTIONS),
+    raises=(TrashedItemNotFound,),
+)
+async def restore_item(ctx: Context, args: TrashedItemId) -> One[RestoredItem]:
+    """Take an item out of the trash as it was: with its versions, and in the collections that it was in."""
+    kind = await _kind(ctx, args)
+    revision = await service.bins()[kind].restore(ctx, args.item_id)
+    if revision is None:
+        raise TrashedItemNotFound
+    ctx.emit(f"{kind}.restored", args.item_id, revision)
+    return One(data=RestoredItem(id=args.item_id, kind=TrashKind(kind), revision=revision))
+
+
+@command("trash.purge", scope=WRITE_SCOPES, rate=Rate.API, raises=(TrashedItemNotFound,))
+async def purge_item(ctx: Context, args: TrashedItemId) -> One[PurgedItem]:
+    """Remove a deleted item for good: texts, versions, search index, memberships, stored answers.
+
+    Nothing brings it back. The answer tells how much of what was removed. Only the id and the revision stay, so that
+    neither is used again.
+    """
+    kind = await _kind(ctx, args)
+    purged = await service.purge(ctx.tx, kind, args.item_id)
+    if purged is None:
+        raise TrashedItemNotFound
+    revision, counts = purged
+    ctx.emit(f"{kind}.purged", args.item_id, revision)
+    return One(data=PurgedItem(id=args.item_id, kind=TrashKind(kind), purged=counts))
+
+
+async def _kind(ctx: Context, args: TrashedItemId) -> str:
+    kinds = [kind for kind, found in service.bins().items() if found.write in ctx.principal.scopes]
+    kind = await queries.get_kind(ctx.tx, kinds, args.item_id)
+    if kind is None:
+        raise TrashedItemNotFound
+    return kind

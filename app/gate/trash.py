@@ -1,0 +1,37 @@
+"""What the trash needs of the features whose items it holds: each fills `BINS` and `ERASERS` in its `trash.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from uuid import UUID
+
+    from app.gate.operation import Context
+    from app.gate.policy import Scope
+    from app.store.tx import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How one kind of items comes back from the trash, or leaves it for good.
+
+    Both give the item's revision, or None when no such item is in the trash. `bury` takes the item's own text away and
+    leaves a tombstone: id, revision, what must never be issued again.
+    """
+
+    kind: str
+    read: Scope
+    write: Scope
+    restore: Callable[[Context, UUID], Awaitable[int | None]]
+    bury: Callable[[Tx, UUID], Awaitable[int | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Eraser:
+    """How a feature forgets what it keeps of a buried item; gives the numbers of rows that went, by name."""
+
+    kind: str
+    erase: Callable[[Tx, UUID], Awaitable[dict[str, int]]]
