@@ -150,3 +150,11 @@ async def test_a_plan_without_limits_shows_usage_without_them(limited):
     assert data["plan"]["name"] == "self-hosted"
     assert data["usage"]["storage_bytes"] == {"used": 4, "limit": None, "resetsAt": None}
     assert set(data["usage"]) == {"documents", "prompts", "collections", "storage_bytes", "api_keys"}
+
+
+@proves("ORDER-402")
+async def test_a_missing_plan_is_said_before_a_missing_scope(make):
+    user = await make.user()
+    await make.plan(user, None)
+    client = make.client(await make.key(user, scopes=("prompts.read",)))
+    assert (await client.get("/v1/documents")).json()["error"]["reason"] == "PLAN_REQUIRED"
