@@ -63,11 +63,16 @@ SELECT workspace_id, id FROM exports
  WHERE state = 'running' AND created_at < clock_timestamp() - interval '{_STALLED_SECONDS} seconds'
 """
 
-_FORGET = "UPDATE exports SET state = 'gone' WHERE workspace_id = $1 AND id = $2"
+# Waits for the step that runs, whose parts the next statement sees.
+_FORGET = """
+UPDATE exports SET state = 'gone'
+ WHERE workspace_id = $1 AND ($2::uuid IS NULL OR id = $2) AND state <> 'gone'
+RETURNING id
+"""
 
 # Equal parts of other exports share a blob.
 _DROP_PARTS = """
-WITH gone AS (DELETE FROM export_parts WHERE workspace_id = $1 AND export_id = $2 RETURNING digest)
+WITH gone AS (DELETE FROM export_parts WHERE workspace_id = $1 AND export_id = ANY ($2) RETURNING digest)
 SELECT array_agg(DISTINCT digest) FROM gone
 """
 
@@ -175,11 +180,12 @@ async def list_running(database: Database) -> Sequence[asyncpg.Record]:
     return await database.system_rows(_RUNNING)
 
 
-async def drop_archive(tx: Tx, export_id: UUID) -> None:
-    """Remove an export's archive."""
-    digests = await tx.fetchval(_DROP_PARTS, tx.workspace_id, export_id)
+async def drop_archives(tx: Tx, export_id: UUID | None = None) -> int:
+    """Remove an export's archive, or all of the workspace; gives how many there were."""
+    rows = await tx.fetch(_FORGET, tx.workspace_id, export_id)
+    digests = await tx.fetchval(_DROP_PARTS, tx.workspace_id, [row["id"] for row in rows])
     await tx.execute(_DROP_BLOBS, tx.workspace_id, digests or [])
-    await tx.execute(_FORGET, tx.workspace_id, export_id)
+    return len(rows)
 
 
 async def next_items(

@@ -141,3 +141,16 @@ async def test_an_archive_is_removed_when_its_time_is_over_and_others_stay(alice
     assert (await alice.client.get(f"/v1/exports/{old}")).json()["data"]["state"] == "gone"
     assert (await alice.client.get(f"/v1/exports/{old}/content")).status_code == 410
     assert (await alice.client.get(f"/v1/exports/{kept}/content")).status_code == 200
+
+
+async def test_a_purge_takes_every_archive_with_it(alice, make, sql):
+    made = await make.document(alice.client, content="a secret")
+    ready, running = [(await alice.client.post("/v1/exports")).json()["data"]["id"] for _ in range(2)]
+    await make.export(alice, ready)
+    await alice.client.delete(f"/v1/documents/{made['id']}")
+    purged = await alice.client.delete(f"/v1/trash/{made['id']}")
+    assert purged.json()["data"]["purged"]["archives"] == 2
+    await make.export(alice, running)
+    for export_id in (ready, running):
+        assert (await alice.client.get(f"/v1/exports/{export_id}/content")).status_code == 410
+    assert await sql.fetchval("SELECT count(*) FROM blobs WHERE workspace_id = $1", alice.workspace_id) == 0
