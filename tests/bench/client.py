@@ -35,6 +35,8 @@ class Order:
     """Send a fresh Idempotency-Key each time."""
     revisions: list[int] = field(default_factory=list)
     expect: int = 200
+    connections: int | None = None
+    """How many requests are in flight; as many as the client was started for unless given."""
 
 
 class Connection(asyncio.Protocol):
@@ -101,7 +103,7 @@ async def run(order: Order, connections: int) -> dict[str, Any]:
     """Serve one order."""
     loop = asyncio.get_running_loop()
     started = time.perf_counter()
-    futures = [loop.create_future() for _ in range(connections)]
+    futures = [loop.create_future() for _ in range(order.connections or connections)]
     made = [Connection(order, slot, started + order.seconds, future) for slot, future in enumerate(futures)]
     for connection in made:
         await loop.create_connection(lambda c=connection: c, "127.0.0.1", order.port)

@@ -88,20 +88,27 @@ UPDATE documents SET chunked_revision = 0, indexed_revision = 0, index_claimed_u
 RETURNING true
 """
 
+# Whether a chunk's text lacks its vector is asked of each chunk by itself: as a join, the planner may compare all chunks
+# of the workspace with all its vectors, for every batch.
+_UNEMBEDDED = """
+NOT coalesce((SELECT true FROM vectors v
+               WHERE v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = {slot} AND v.model = {model}
+               LIMIT 1), false)
+"""
+
 # Documents all of whose texts have a vector of the serving model are ready, unless they moved on meanwhile.
-_READY = """
+_READY = f"""
+WITH unready AS MATERIALIZED (
+  SELECT DISTINCT c.document_id
+    FROM chunks c
+   WHERE c.workspace_id = $1 AND c.document_id = ANY($2::uuid[]) AND c.level IN ('document', 'paragraph')
+     AND {_UNEMBEDDED.format(slot="$4", model="$5")})
 UPDATE documents d
    SET status = 'ready', status_reason = NULL, indexed_revision = r.revision, index_claimed_until = NULL,
        index_attempts = 0
   FROM unnest($2::uuid[], $3::int[]) AS r(id, revision)
  WHERE d.workspace_id = $1 AND d.id = r.id AND d.revision = r.revision AND d.chunked_revision = r.revision
-   AND d.deleted_at IS NULL
-   AND NOT EXISTS (
-       SELECT FROM chunks c
-        WHERE c.workspace_id = $1 AND c.document_id = d.id AND c.level IN ('document', 'paragraph')
-          AND NOT EXISTS (SELECT FROM vectors v
-                           WHERE v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = $4
-                             AND v.model = $5))
+   AND d.deleted_at IS NULL AND NOT EXISTS (SELECT FROM unready u WHERE u.document_id = d.id)
 RETURNING d.id
 """
 
@@ -184,7 +191,7 @@ ON CONFLICT (workspace_id, language, level) DO UPDATE
    SET chunks = s.chunks + excluded.chunks, length = s.length + excluded.length
 """
 
-_MISSING = """
+_MISSING = f"""
 SELECT text_digest, min(CASE WHEN c.level = 'document'
                              THEN c.header || E'\\n' || left(t.content, $6)
                              ELSE c.header || E'\\n' || c.content END) AS body
@@ -193,8 +200,7 @@ SELECT text_digest, min(CASE WHEN c.level = 'document'
   JOIN contents t ON t.workspace_id = d.workspace_id AND t.digest = d.content_digest
  WHERE c.workspace_id = $1 AND c.document_id = ANY($2) AND c.level IN ('document', 'paragraph')
    AND d.chunked_revision = d.revision AND d.deleted_at IS NULL
-   AND NOT EXISTS (SELECT FROM vectors v
-                    WHERE v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = $3 AND v.model = $4)
+   AND {_UNEMBEDDED.format(slot="$3", model="$4")}
  GROUP BY text_digest
  ORDER BY min(d.last_changed_at), text_digest
  LIMIT $5
