@@ -144,7 +144,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             services={
                 Embedder: embedder,
                 Examiner: Examiner(settings.url),
-                Site: Site(settings.url, settings.product_name),
+                Site: Site(settings.url, settings.product_name, settings.mailed_links),
                 Usage: usage,
                 Meters: usage,
                 Capabilities: app.state.capabilities,

@@ -78,6 +78,11 @@ class Settings(BaseSettings):
         return self
 
     @property
+    def mailed_links(self) -> bool:
+        """Whether an invite's link is for the mail's reader alone: it can make an account, and mails are sent."""
+        return self.signup != "closed" and bool(self.smtp_url.get_secret_value())
+
+    @property
     def url(self) -> str:
         """Base of every public URL, without a trailing slash; never taken from a Host header."""
         return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")

@@ -41,8 +41,5 @@ class Principal:
     credential_id: UUID | None = None
     collections: tuple[UUID, ...] | None = None
     """The collections whose members are all that the caller can see and change; None: no such limit."""
-
-    @property
-    def is_unrestricted(self) -> bool:
-        """Whether the credential allows all that the member's role does."""
-        return self.collections is None and self.scopes >= self.role.scopes
+    is_unrestricted: bool = False
+    """Whether the credential was given every scope there is, whatever of it the role allows here."""

@@ -15,6 +15,8 @@ class Site:
 
     url: str
     name: str
+    mailed_links: bool = False
+    """Whether an invite's link goes by mail alone: whoever holds it can make the account of the address."""
 
     def item_url(self, kind: str, item_id: UUID) -> str:
         """Give the page where a person opens an item, after signing in."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import UUID
 
-from pydantic import AwareDatetime, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from app.kit.errors import InvalidRequest
-from app.kit.schema import unstorable
+from app.kit.schema import Instant, unstorable
 
 _TEXT: TypeAdapter[list[str]] = TypeAdapter(list[str])
-_PAIR: TypeAdapter[tuple[datetime, UUID]] = TypeAdapter(tuple[AwareDatetime, UUID])
+_PAIR: TypeAdapter[tuple[datetime, UUID]] = TypeAdapter(tuple[Instant, UUID])
 
 
 def encode(created_at: datetime, item_id: UUID) -> str:
@@ -28,9 +28,8 @@ def decode(cursor: str) -> tuple[datetime, UUID]:
         InvalidRequest: the text is no cursor of ours.
     """
     try:
-        created_at, item_id = _PAIR.validate_json(base64.urlsafe_b64decode(cursor.encode()))
-        return created_at.astimezone(UTC), item_id
-    except (binascii.Error, ValueError, OverflowError, ValidationError) as error:
+        return _PAIR.validate_json(base64.urlsafe_b64decode(cursor.encode()))
+    except (binascii.Error, ValueError, ValidationError) as error:
         raise _foreign() from error
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import (
     AfterValidator,
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
+    StringConstraints,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
+
+from app.kit.sanitize import sanitize
 
 T = TypeVar("T")
 
@@ -88,6 +92,33 @@ class Page(Model, Generic[T]):
     data: list[T]
     pagination: Pagination
     notice: Annotated[str | None, Field(default=None, exclude_if=absent)]
+
+
+def _seen(value: str) -> str:
+    """Refuse what a reader cannot see: a name must not turn the text around it, or look like another one."""
+    if sanitize(value) != value or "\t" in value or len(value.splitlines()) > 1:
+        msg = "must not hold line breaks, control characters or hidden ones"
+        raise ValueError(msg)
+    return value
+
+
+PlainName = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(_seen)
+]
+"""What people call a thing that others see too."""
+
+
+def _in_utc(value: datetime) -> datetime:
+    """Refuse the few hours at both ends of the calendar that have no time in UTC."""
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        msg = "is beyond the calendar in UTC"
+        raise ValueError(msg) from error
+
+
+Instant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""A time with its zone, as a caller sends it; kept in UTC."""
 
 
 def _milliseconds(value: datetime) -> int:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from app.features.accounts.service import Principals
 from app.features.workspaces.operations import list_workspaces, switch_workspace
 from app.gate import gate
 from app.gate.marks import Marks
-from app.gate.policy import Role, Scope, implied
-from app.gate.principal import CredentialKind, Principal
+from app.gate.policy import READ_SCOPES, Plans, Role, Scope
+from app.gate.principal import CredentialKind
 from app.kit.ids import new_id
 
 
 def principal(kind, role=Role.MEMBER, scopes=frozenset(Scope)):
-    rights = implied(frozenset(scopes)) & role.scopes
-    return Principal(new_id(), "N", new_id(), role, kind, new_id(), rights, None)
+    user, workspace = new_id(), new_id()
+    row = {"role": role, "user_id": user, "user_name": "N", "workspace_id": workspace, "plan": None}
+    row |= {"subscribed": True, "lapsed": False}
+    return Principals(Plans.load(), "trial").build(row, kind, new_id(), frozenset(scopes))
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,7 @@ def principal(kind, role=Role.MEMBER, scopes=frozenset(Scope)):
         (CredentialKind.OAUTH, Role.VIEWER, Scope, True),
         (CredentialKind.OAUTH, Role.OWNER, [Scope.DOCUMENTS_WRITE], False),
         (CredentialKind.OAUTH, Role.VIEWER, [Scope.DOCUMENTS_READ], False),
+        (CredentialKind.OAUTH, Role.VIEWER, READ_SCOPES, False),  # all that a viewer may, but not all there is
         (CredentialKind.API_KEY, Role.OWNER, Scope, False),
     ],
 )

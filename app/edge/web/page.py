@@ -16,6 +16,7 @@ from app.edge.web.web import CSRF_COOKIE, SESSION_COOKIE, Cookie, Web
 from app.gate.gate import Credential, Gate, parse_args
 from app.gate.policy import Limit
 from app.kit.errors import AppError, InvalidRequest, Kind, Unauthenticated, UnsupportedMediaType
+from app.kit.paging import MAX_LIMIT
 from app.kit.schema import Model
 
 if TYPE_CHECKING:
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
     from app.gate.operation import Operation
     from app.gate.principal import Principal
+    from app.kit.schema import Page as Listed
 
 A = TypeVar("A", bound=Model)
 R = TypeVar("R", bound=Model | None)
+Item = TypeVar("Item")
 
 HOME = "/dashboard"
 SIGN_IN = "/sign-in"
@@ -237,6 +240,18 @@ async def call(request: Request, operation: Operation[A, R], **args: Any) -> R:
         admission, operation, parse_args(operation.args, args), request_id=request.scope["request_id"]
     )
     return answer.result
+
+
+async def every(request: Request, operation: Operation[A, Listed[Item]], **args: Any) -> list[Item]:
+    """Run a listing for the visitor page by page: what a person manages is short enough to be shown as a whole."""
+    found: list[Item] = []
+    after: str | None = None
+    while True:
+        answer = await call(request, operation, limit=MAX_LIMIT, cursor=after, **args)
+        found += answer.data
+        after = answer.pagination.cursor
+        if after is None:
+            return found
 
 
 def sign_visitor_in(request: Request, response: Response, token: str) -> Response:

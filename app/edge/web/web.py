@@ -88,7 +88,10 @@ class Web:
     def _is_own(self, origin: str | None, scope: Scope) -> bool:
         if not origin:
             return False
-        parts = urlsplit(origin.lower())
+        try:
+            parts = urlsplit(origin.lower())
+        except ValueError:
+            return False
         if parts.scheme not in ("http", "https") or not parts.netloc:
             return False
         ours = urlsplit(self.url.lower())

@@ -9,6 +9,10 @@ from pydantic import Field
 
 from app.kit.schema import Model, absent
 
+_PART = r"[^@\s\x00-\x1f\x7f-\x9f,:;<>()\[\]\\\"\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+ADDRESS = f"{_PART}{{1,64}}@{_PART}{{1,255}}"
+"""An e-mail address: one, and nothing that a mail's header would read as two, as a name or as a group."""
+
 
 class GetMe(Model):
     """No arguments: the caller asks about itself."""

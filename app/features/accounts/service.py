@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.features.accounts import queries
-from app.gate.policy import Role, implied
+from app.features.accounts.schemas import ADDRESS
+from app.gate.policy import Role, Scope, implied
 from app.gate.principal import Principal
 from app.kit.errors import InvalidRequest
 from app.kit.ids import new_id
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.gate.policy import Plans, Scope
+    from app.gate.policy import Plans
     from app.gate.principal import CredentialKind
     from app.store.postgres import Database
     from app.store.tx import Tx
 
-_ADDRESS = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,255}")
+_ADDRESS = re.compile(ADDRESS)
 
 
 def is_address(email: str) -> bool:
@@ -81,6 +82,7 @@ class Principals:
     ) -> Principal:
         """Make the principal: scopes widened by implication and cut to the member's role."""
         role = Role(row["role"])
+        granted = implied(scopes)
         name = self._plan_name(row)
         return Principal(
             user_id=row["user_id"],
@@ -89,10 +91,11 @@ class Principals:
             role=role,
             kind=kind,
             grant_id=grant_id,
-            scopes=implied(scopes) & role.scopes,
+            scopes=granted & role.scopes,
             plan=self.plans.plans.get(name) if name else None,
             plan_unavailable=name is not None and name not in self.plans.plans,
             credential_id=credential_id,
+            is_unrestricted=granted.issuperset(Scope),
         )
 
     def _plan_name(self, row: asyncpg.Record) -> str | None:

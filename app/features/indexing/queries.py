@@ -88,8 +88,8 @@ UPDATE documents SET chunked_revision = 0, indexed_revision = 0, index_claimed_u
 RETURNING true
 """
 
-# Whether a chunk's text lacks its vector is asked of each chunk by itself: as a join, the planner may compare all chunks
-# of the workspace with all its vectors, for every batch.
+# Whether a chunk's text lacks its vector is asked of each chunk by itself: as a join, the planner may compare all
+# chunks of the workspace with all its vectors, for every batch.
 _UNEMBEDDED = """
 NOT coalesce((SELECT true FROM vectors v
                WHERE v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = {slot} AND v.model = {model}

@@ -13,9 +13,11 @@ from app.gate.operation import Context, command, query
 from app.gate.policy import Meter, Rate
 from app.gate.ports import Revocations
 from app.gate.principal import CredentialKind
+from app.kit import cursor
 from app.kit.errors import InsufficientScope, InvalidRequest
 from app.kit.ids import new_id
-from app.kit.schema import One, Page, Pagination
+from app.kit.paging import clamped, paged
+from app.kit.schema import One, Page
 from app.kit.secrets import new_api_key
 
 if TYPE_CHECKING:
@@ -25,12 +27,13 @@ PERSON = frozenset({CredentialKind.SESSION})
 
 
 @query("keys.list", scope=None, rate=Rate.READONLY, plan_exempt=True, credentials=PERSON)
-async def list_keys(ctx: Context, args: ListKeys) -> Page[Key]:  # noqa: ARG001  it has none
+async def list_keys(ctx: Context, args: ListKeys) -> Page[Key]:
     """List the caller's API keys of the current workspace, newest first, without their secrets."""
+    limit, notice = clamped(args.limit)
+    after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
-        rows = await queries.list_keys(tx, ctx.principal.user_id)
-    items = [Key.model_validate(dict(row), by_name=True) for row in rows]
-    return Page(data=items, pagination=Pagination(cursor=None, has_more=False))
+        rows = await queries.list_keys(tx, ctx.principal.user_id, after, limit + 1)
+    return paged(rows, limit, notice, lambda row: Key.model_validate(dict(row), by_name=True))
 
 
 @command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from app.edge.web.page import Page, call, form, redirect, render, web_of
+from app.edge.web.page import Page, call, every, form, redirect, render, web_of
 from app.features.keys import operations
 from app.gate.policy import Scope
 from app.kit.errors import AppError, InsufficientScope, InvalidRequest
@@ -33,10 +33,10 @@ async def keys(request: Request) -> Response:
 
 
 async def _show(request: Request, status: int = 200, **more: Any) -> Response:
-    found = await call(request, operations.list_keys)
+    found = await every(request, operations.list_keys)
     allowed = request.scope["visitor"].role.scopes
     shown: dict[str, Any] = {
-        "keys": found.data,
+        "keys": found,
         "words": [(scope, *words) for scope, words in WORDS.items() if scope in allowed],
         "labels": {scope.value: label for scope, (label, _) in WORDS.items()},
         "lives": LIVES,

@@ -42,7 +42,8 @@ _LIST = f"""
 SELECT {_COLUMNS} FROM credentials
  WHERE workspace_id = $1 AND user_id = $2 AND revoked_at IS NULL
    AND (replaced_at IS NULL OR expires_at > clock_timestamp())
- ORDER BY created_at DESC, id DESC LIMIT 500
+   AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::uuid))
+ ORDER BY created_at DESC, id DESC LIMIT $5
 """
 
 _CREATE = f"""
@@ -94,9 +95,9 @@ UPDATE credentials c SET last_used_at = clock_timestamp(), last_used_by = left(u
 """
 
 
-async def list_keys(tx: Tx, user_id: UUID) -> Sequence[asyncpg.Record]:
-    """List a user's keys of the transaction's workspace, the newest first."""
-    return await tx.fetch(_LIST, tx.workspace_id, user_id)
+async def list_keys(tx: Tx, user_id: UUID, after: tuple[datetime, UUID] | None, limit: int) -> Sequence[asyncpg.Record]:
+    """List a user's keys of the transaction's workspace, the newest first, after a cursor."""
+    return await tx.fetch(_LIST, tx.workspace_id, user_id, *(after or (None, None)), limit)
 
 
 async def create_key(

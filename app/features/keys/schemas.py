@@ -6,20 +6,18 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from app.gate.policy import Scope
 from app.kit.ids import Id
-from app.kit.schema import Model, as_list
+from app.kit.paging import After, PageSize
+from app.kit.schema import Instant, Model, PlainName, as_list
 
 MAX_OVERLAP_SECONDS = 24 * 3600
 DEFAULT_OVERLAP_SECONDS = 3600
 MAX_COLLECTIONS = 50
 
 KeyId = Annotated[Id, Field(description="The key's id.")]
-Name = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")
-]
 
 
 def _ordered(scopes: list[Scope]) -> list[Scope]:
@@ -39,16 +37,19 @@ Collections = Annotated[
 
 
 class ListKeys(Model):
-    """No arguments: the caller's own keys of the current workspace."""
+    """How many of the caller's own keys of the current workspace, and after which."""
+
+    limit: PageSize
+    cursor: After
 
 
 class CreateKey(Model):
     """A new key."""
 
-    name: Annotated[Name, Field(description="What the key is for.")]
+    name: Annotated[PlainName, Field(description="What the key is for.")]
     scopes: Annotated[Scopes, Field(description="What the key may do; write implies read.")]
     expires_at: Annotated[
-        AwareDatetime | None, Field(default=None, description="When it ends by itself; without one, never.")
+        Instant | None, Field(default=None, description="When it ends by itself; without one, never.")
     ]
     collection_ids: Annotated[
         Collections | None,

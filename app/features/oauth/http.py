@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import pydantic_core
 from starlette.responses import Response
 
-from app.edge.asgi import header, read_body
-from app.edge.errors import status_of
+from app.edge import errors
+from app.edge.asgi import ClientGone, header, read_body
 from app.edge.rest.raw import Raw
 from app.edge.web.page import gate_of, web_of
 from app.features.oauth.provider.server import Json, Request
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from app.features.oauth.provider.server import Answer
 
+log = logging.getLogger(__name__)
 WELL_KNOWN = "/.well-known/oauth-authorization-server"
 _MAX_FORM = 32 * 1024
 _MAX_REGISTRATION = 16 * 1024
@@ -46,7 +48,7 @@ def _sent(answer: Answer) -> Response:
 
 def _refused(error: AppError) -> Response:
     """Answer a refusal of ours in the form of RFC 6749 section 5.2."""
-    status = status_of(error)
+    status = errors.status_of(error)
     body = {"error": _WORDS.get(status, "invalid_request"), "error_description": error.message}
     headers = _NO_STORE | ({"retry-after": str(error.retry_after)} if error.retry_after is not None else {})
     return Response(pydantic_core.to_json(body), status, headers, media_type="application/json")
@@ -65,6 +67,12 @@ def _raw(path: str, endpoint: Callable[[HttpRequest], Awaitable[Response]], why:
             return await endpoint(request)
         except AppError as error:
             return _refused(error)
+        except ClientGone:
+            raise
+        except Exception:
+            request_id = request.scope["request_id"]
+            log.exception("unexpected error", extra={"request_id": request_id})
+            return _refused(errors.internal(request_id))
 
     return Raw(path, answer, why=why, rate=rate, methods=methods or ("POST",))
 

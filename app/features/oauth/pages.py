@@ -30,6 +30,7 @@ from app.gate.policy import MEANINGS, Role, Scope
 from app.gate.ports import Revocations
 from app.kit.errors import InvalidRequest, NotFound
 from app.kit.ids import parse_id
+from app.kit.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from app.gate.principal import Principal
 
 APPS = "/dashboard/apps"
+REST = "/v1"
+"""The one surface where members and invites can be managed."""
 _MAX_QUERY = 16 * 1024
 _MAX_FIELDS = 50
 _ASK = frozenset({"consent", "select_account"})
@@ -102,7 +105,7 @@ async def _without_asking(
 async def _known_consent(
     oauth: OAuth, pairs: Sequence[tuple[str, str]], asked: Asked, person: Principal
 ) -> Answer | None:
-    """Continue an earlier consent to the same client, resource and scopes.
+    """Continue an earlier consent to the same client at the same place, for the same resource and scopes.
 
     A program on the person's machine can be imitated by any other there: its earlier consent proves nothing.
     """
@@ -129,7 +132,7 @@ async def _consent_page(request: Request, asked: Asked, person: Principal, query
     return render(
         request,
         "consent.html",
-        form_targets=[asked.redirect.form_target],
+        form_targets=[asked.redirect.origin],
         query=query,
         device_code="",
         action="/oauth/authorize",
@@ -151,7 +154,8 @@ async def _choices(request: Request, person: Principal, resource: str, scopes: S
         "person": person.user_name,
         "resource": resource,
         "scopes": [(scope, MEANINGS[Scope(scope)]) for scope in scopes],
-        "workspaces": [(str(row["id"]), f"{row['name']} ({row['role']})") for row in rows],
+        "manages": resource.endswith(REST) and set(scopes) == set(Scope),
+        "workspaces": [(str(row["id"]), f"{one_line(row['name'])} ({row['role']})") for row in rows],
     }
 
 

@@ -39,8 +39,8 @@ class Redirect:
         return f"{self.parts.scheme}:" if self.is_app else self.parts.hostname or ""
 
     @property
-    def form_target(self) -> str:
-        """The source that a page's `form-action` has to allow."""
+    def origin(self) -> str:
+        """What consent is given for, and what a page's `form-action` has to allow."""
         return f"{self.parts.scheme}:" if self.is_app else f"{self.parts.scheme}://{self.parts.netloc}"
 
 

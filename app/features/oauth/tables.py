@@ -46,6 +46,7 @@ oauth_grants = Table(
     Column("client_id", Text, nullable=False),
     Column("client_name", Text, nullable=False),
     Column("resource", Text, nullable=False),
+    Column("answers_to", Text, nullable=False, server_default=""),
     _scopes(),
     _made(),
     _time("last_used_at"),

@@ -12,6 +12,7 @@ from app.features.signin.errors import AddressTaken, LinkUsedUp
 from app.features.signin.passwords import check_new
 from app.kit.errors import InvalidRequest
 from app.kit.ids import new_id
+from app.kit.sanitize import one_line
 from app.kit.secrets import Token
 from app.store.jobs import Job, enqueue_in
 
@@ -181,7 +182,7 @@ class SignIn:
             InvalidRequest: name or password will not do.
         """
         email = (await self.look(token, MAKES_ACCOUNT)).email
-        name = " ".join(name.split())
+        name = one_line(name, len(name))
         if not 0 < len(name) <= MAX_NAME:
             raise InvalidRequest(f"Tell your name, in at most {MAX_NAME} characters.")
         check_new(password, email)

@@ -38,30 +38,44 @@ from app.gate.policy import Rate, Role
 from app.gate.ports import Revocations
 from app.gate.principal import CredentialKind
 from app.gate.site import Site
+from app.kit import cursor
 from app.kit.errors import RateLimited
 from app.kit.ids import new_id
+from app.kit.paging import clamped, paged
 from app.kit.sanitize import one_line
-from app.kit.schema import One, Page, Pagination
+from app.kit.schema import One, Page
 from app.kit.secrets import Token
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
+
+    import asyncpg
 
     from app.store.tx import Tx
 
 BROWSER = frozenset({CredentialKind.SESSION})
 PERSON = frozenset({CredentialKind.SESSION, CredentialKind.OAUTH})
-_ALL = Pagination(cursor=None, has_more=False)
 
 
 @query("workspaces.list", scope=None, rate=Rate.READONLY, plan_exempt=True, credentials=PERSON)
-async def list_workspaces(ctx: Context, args: ListWorkspaces) -> Page[Workspace]:  # noqa: ARG001  it has none
-    """List the workspaces that the caller is a member of, the personal one first."""
-    rows = await queries.list_workspaces(ctx.database, ctx.principal.user_id)
-    items = [
-        Workspace.model_validate({**dict(row), "current": row["id"] == ctx.workspace_id}, by_name=True) for row in rows
-    ]
-    return Page(data=items, pagination=_ALL)
+async def list_workspaces(ctx: Context, args: ListWorkspaces) -> Page[Workspace]:
+    """List the workspaces that the caller is a member of, in the order of joining; a token sees its own alone."""
+    limit, notice = clamped(args.limit)
+    rows = await queries.list_workspaces(ctx.database, ctx.principal.user_id, _only(ctx), _after(args), limit + 1)
+
+    def shown(row: asyncpg.Record) -> Workspace:
+        current = row["id"] == ctx.workspace_id
+        return Workspace(
+            id=row["id"],
+            name=row["name"],
+            kind=row["kind"],
+            role=row["role"],
+            current=current,
+            created_at=row["made_at"],
+        )
+
+    return paged(rows, limit, notice, shown)
 
 
 @command("workspaces.create", scope=None, rate=Rate.API, plan_exempt=True, credentials=PERSON)
@@ -86,6 +100,7 @@ async def create_workspace(ctx: Context, args: CreateWorkspace) -> One[Workspace
 )
 async def rename_workspace(ctx: Context, args: RenameWorkspace) -> One[Workspace]:
     """Rename a workspace."""
+    _reach(ctx, args.workspace_id)
     row = await queries.rename_workspace(ctx.tx, args.workspace_id, args.name, ctx.principal.user_id)
     if row is None:
         await _refuse(ctx, args.workspace_id)
@@ -118,11 +133,13 @@ async def switch_workspace(ctx: Context, args: SwitchWorkspace) -> One[Switched]
 )
 async def list_members(ctx: Context, args: ListMembers) -> Page[Member]:
     """List the members of a workspace, in the order in which they joined."""
+    _reach(ctx, args.workspace_id)
+    limit, notice = clamped(args.limit)
     async with ctx.snapshot() as tx:
-        rows = await queries.list_members(tx, args.workspace_id, ctx.principal.user_id)
-    if not rows:
-        raise WorkspaceNotFound
-    return Page(data=[Member.model_validate(dict(row), by_name=True) for row in rows], pagination=_ALL)
+        if await queries.role_of(tx, args.workspace_id, ctx.principal.user_id) is None:
+            raise WorkspaceNotFound
+        rows = await queries.list_members(tx, args.workspace_id, ctx.principal.user_id, _after(args), limit + 1)
+    return paged(rows, limit, notice, _member)
 
 
 @command(
@@ -135,6 +152,7 @@ async def list_members(ctx: Context, args: ListMembers) -> Page[Member]:
 )
 async def change_member(ctx: Context, args: ChangeMember) -> None:
     """Give a member another role; the last owner stays one."""
+    _reach(ctx, args.workspace_id)
     changed = await queries.change_member(ctx.tx, args.workspace_id, args.user_id, ctx.principal.user_id, args.role)
     if not changed:
         await _refuse(ctx, args.workspace_id, args.user_id)
@@ -153,6 +171,7 @@ async def change_member(ctx: Context, args: ChangeMember) -> None:
 )
 async def remove_member(ctx: Context, args: RemoveMember) -> None:
     """Remove a member, or leave; the member's keys and connected programs of the workspace end with it."""
+    _reach(ctx, args.workspace_id)
     personal_id = await queries.personal_workspace(ctx.database, args.user_id)
     removed = await queries.remove_member(ctx.tx, args.workspace_id, args.user_id, ctx.principal.user_id, personal_id)
     if not removed:
@@ -172,10 +191,12 @@ async def remove_member(ctx: Context, args: RemoveMember) -> None:
 )
 async def list_invites(ctx: Context, args: ListInvites) -> Page[Invite]:
     """List the open invites of a workspace, without their links."""
+    _reach(ctx, args.workspace_id)
+    limit, notice = clamped(args.limit)
     async with ctx.snapshot() as tx:
         await _check_owner(tx, args.workspace_id, ctx.principal.user_id)
-        rows = await queries.list_invites(tx, args.workspace_id)
-    return Page(data=[Invite.model_validate(dict(row), by_name=True) for row in rows], pagination=_ALL)
+        rows = await queries.list_invites(tx, args.workspace_id, _after(args), limit + 1)
+    return paged(rows, limit, notice, lambda row: Invite.model_validate(dict(row), by_name=True))
 
 
 @command(
@@ -187,7 +208,12 @@ async def list_invites(ctx: Context, args: ListInvites) -> Page[Invite]:
     raises=(WorkspaceNotFound, OwnerRequired),
 )
 async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
-    """Invite somebody by address; the link is sent by mail and stands in this answer, nowhere else."""
+    """Invite somebody by address.
+
+    The link is sent by mail. It stands in this answer too, unless it could make an account: where people make their own
+    and mails are sent, only who reads the mail may have it.
+    """
+    _reach(ctx, args.workspace_id)
     token, site = Token.new(), ctx.get(Site)
     row = await queries.insert_invite(
         ctx.tx,
@@ -211,7 +237,8 @@ async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
         f"{one_line(ctx.principal.user_name)} invites you to a workspace. Accept within {args.days} days:\n\n{link}\n",
     )
     await _audit(ctx, "invite.created", args.workspace_id, args.email)
-    return One(data=CreatedInvite.model_validate({**dict(row), "link": link}, by_name=True))
+    told = None if site.mailed_links else link
+    return One(data=CreatedInvite.model_validate({**dict(row), "link": told}, by_name=True))
 
 
 @command(
@@ -224,6 +251,7 @@ async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
 )
 async def cancel_invite(ctx: Context, args: CancelInvite) -> None:
     """Take an open invite back."""
+    _reach(ctx, args.workspace_id)
     if not await queries.cancel_invite(ctx.tx, args.workspace_id, args.invite_id, ctx.principal.user_id):
         await _refuse(ctx, args.workspace_id)
         raise InviteNotFound
@@ -242,6 +270,31 @@ async def accept_invite(ctx: Context, args: AcceptInvite) -> One[Accepted]:
     revocations = ctx.get(Revocations)
     ctx.committed.append(lambda: revocations.of_grant(principal.grant_id))
     return One(data=Accepted(workspace_id=row["workspace_id"], role=row["role"]))
+
+
+def _after(args: ListWorkspaces | ListMembers | ListInvites) -> tuple[datetime, UUID] | None:
+    return cursor.decode(args.cursor) if args.cursor else None
+
+
+def _member(row: asyncpg.Record) -> Member:
+    return Member(
+        user_id=row["id"], name=row["name"], email=row["email"], role=row["role"], joined_at=row["created_at"]
+    )
+
+
+def _only(ctx: Context) -> UUID | None:
+    """Give the one workspace that a token was consented for; None for a person in a browser, who has them all."""
+    return ctx.workspace_id if ctx.principal.kind is CredentialKind.OAUTH else None
+
+
+def _reach(ctx: Context, workspace_id: UUID) -> None:
+    """Keep a token in its workspace.
+
+    Raises:
+        WorkspaceNotFound: the person may be a member, but consented to another workspace.
+    """
+    if _only(ctx) not in (None, workspace_id):
+        raise WorkspaceNotFound
 
 
 async def _check_owner(tx: Tx, workspace_id: UUID, actor_id: UUID) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.edge.web.page import HOME, Page, call, form, gate_of, redirect, render, visitor
+from app.edge.web.page import HOME, Page, call, every, form, gate_of, redirect, render, visitor
 from app.features.accounts.operations import get_me
 from app.features.signin.service import SignIn
 from app.features.workspaces import operations, service
@@ -31,7 +31,7 @@ async def start(request: Request) -> Response:
 async def dashboard(request: Request) -> Response:
     """Greet a person, with links to everything."""
     me = (await call(request, get_me)).data
-    found = (await call(request, operations.list_workspaces)).data
+    found = await every(request, operations.list_workspaces)
     return render(request, "dashboard.html", me=me, workspaces=found)
 
 
@@ -41,7 +41,7 @@ async def workspaces(request: Request) -> Response:
 
 
 async def _show_workspaces(request: Request, status: int = 200, error: str = "") -> Response:
-    found = (await call(request, operations.list_workspaces)).data
+    found = await every(request, operations.list_workspaces)
     return render(request, "workspaces.html", status, workspaces=found, error=error)
 
 
@@ -83,11 +83,13 @@ async def members(request: Request) -> Response:
 async def _show_members(request: Request, status: int = 200, **more: Any) -> Response:
     me = (await call(request, get_me)).data
     here = str(me.workspace.id)
-    found = (await call(request, operations.list_members, workspaceId=here)).data
+    found = await every(request, operations.list_members, workspaceId=here)
     is_owner = me.workspace.role == Role.OWNER
-    invites = (await call(request, operations.list_invites, workspaceId=here)).data if is_owner else []
+    invites = await every(request, operations.list_invites, workspaceId=here) if is_owner else []
     shown: dict[str, Any] = {"me": me, "members": found, "invites": invites, "is_owner": is_owner, "roles": ROLES}
-    return render(request, "members.html", status, **(shown | {"link": "", "error": "", "email": ""} | more))
+    return render(
+        request, "members.html", status, **(shown | {"link": "", "sent": "", "error": "", "email": ""} | more)
+    )
 
 
 async def change_member(request: Request) -> Response:
@@ -117,7 +119,7 @@ async def invite(request: Request) -> Response:
         made = await call(request, operations.create_invite, workspaceId=here, email=email, role=role)
     except InvalidRequest:
         return await _show_members(request, 400, error="This is no e-mail address.", email=email)
-    return await _show_members(request, link=made.data.link, email="")
+    return await _show_members(request, link=made.data.link or "", sent=made.data.email, email="")
 
 
 async def cancel_invite(request: Request) -> Response:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from uuid import UUID
 
     import asyncpg
 
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
+After = tuple[datetime, UUID] | None
+_START = (None, None)
 INVITES_A_DAY = 100
 
 _LIST = """
-SELECT w.id, w.name, w.kind, m.role, w.created_at
+SELECT w.id, w.name, w.kind, m.role, w.created_at AS made_at, m.created_at
   FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
- WHERE m.user_id = $1
- ORDER BY w.kind = 'personal' DESC, lower(w.name), w.id LIMIT 500
+ WHERE m.user_id = $1 AND ($2::uuid IS NULL OR w.id = $2)
+   AND ($3::timestamptz IS NULL OR (m.created_at, w.id) > ($3, $4::uuid))
+ ORDER BY m.created_at, w.id LIMIT $5
 """
 
 _INSERT = "INSERT INTO workspaces (id, name, kind, created_by) VALUES ($1, $2, 'shared', $3) RETURNING created_at"
@@ -43,11 +47,12 @@ RETURNING id
 """
 
 _MEMBERS = """
-SELECT u.id AS user_id, u.name, u.email, m.role, m.created_at AS joined_at
+SELECT u.id, u.name, u.email, m.role, m.created_at
   FROM memberships m JOIN users u ON u.id = m.user_id
  WHERE m.workspace_id = $1
    AND EXISTS (SELECT FROM memberships me WHERE me.workspace_id = $1 AND me.user_id = $2)
- ORDER BY m.created_at, u.id LIMIT 1000
+   AND ($3::timestamptz IS NULL OR (m.created_at, u.id) > ($3, $4::uuid))
+ ORDER BY m.created_at, u.id LIMIT $5
 """
 
 # Whoever may end up as the last owner is locked, always in one order; the write after it sees what is true then.
@@ -101,7 +106,8 @@ RETURNING id, email, role, created_at, expires_at
 _OPEN = "purpose = 'invite' AND used_at IS NULL AND expires_at > clock_timestamp()"
 _INVITES = f"""
 SELECT id, email, role, created_at, expires_at FROM one_time_links
- WHERE workspace_id = $1 AND {_OPEN} ORDER BY created_at DESC, id LIMIT 500
+ WHERE workspace_id = $1 AND {_OPEN} AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid))
+ ORDER BY created_at DESC, id DESC LIMIT $4
 """
 _CANCEL = f"""
 UPDATE one_time_links SET used_at = clock_timestamp()
@@ -139,9 +145,11 @@ SELECT l.email, l.role, w.name AS workspace_name, u.name AS inviter,
 """
 
 
-async def list_workspaces(database: Database, user_id: UUID) -> Sequence[asyncpg.Record]:
-    """List the workspaces that a user is a member of, the personal one first."""
-    return await database.system_rows(_LIST, user_id)
+async def list_workspaces(
+    database: Database, user_id: UUID, only: UUID | None, after: After, limit: int
+) -> Sequence[asyncpg.Record]:
+    """List the workspaces that a user is a member of, or `only` one of them, in the order of joining."""
+    return await database.system_rows(_LIST, user_id, only, *(after or _START), limit)
 
 
 async def insert_workspace(tx: Tx, workspace_id: UUID, name: str, user_id: UUID) -> asyncpg.Record:
@@ -170,9 +178,11 @@ async def switch(tx: Tx, workspace_id: UUID, session_id: UUID, user_id: UUID) ->
     return await tx.fetchrow(_SWITCH, workspace_id, session_id, user_id) is not None
 
 
-async def list_members(tx: Tx, workspace_id: UUID, actor_id: UUID) -> Sequence[asyncpg.Record]:
-    """List members; nothing for who is none of them."""
-    return await tx.fetch(_MEMBERS, workspace_id, actor_id)
+async def list_members(
+    tx: Tx, workspace_id: UUID, actor_id: UUID, after: After, limit: int
+) -> Sequence[asyncpg.Record]:
+    """List members after a cursor; nothing for who is none of them."""
+    return await tx.fetch(_MEMBERS, workspace_id, actor_id, *(after or _START), limit)
 
 
 async def change_member(tx: Tx, workspace_id: UUID, user_id: UUID, actor_id: UUID, role: Role) -> bool:
@@ -214,9 +224,9 @@ async def insert_invite(
     return await tx.fetchrow(_INSERT_INVITE, workspace_id, actor_id, *values)
 
 
-async def list_invites(tx: Tx, workspace_id: UUID) -> Sequence[asyncpg.Record]:
-    """List the open invites of a workspace."""
-    return await tx.fetch(_INVITES, workspace_id)
+async def list_invites(tx: Tx, workspace_id: UUID, after: After, limit: int) -> Sequence[asyncpg.Record]:
+    """List the open invites of a workspace, the newest first, after a cursor."""
+    return await tx.fetch(_INVITES, workspace_id, *(after or _START), limit)
 
 
 async def cancel_invite(tx: Tx, workspace_id: UUID, invite_id: UUID, actor_id: UUID) -> bool:

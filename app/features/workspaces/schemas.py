@@ -8,24 +8,26 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
+from app.features.accounts.schemas import ADDRESS
 from app.gate.policy import Role
 from app.kit.ids import Id
-from app.kit.schema import Model
+from app.kit.paging import After, PageSize
+from app.kit.schema import Model, PlainName
 
 WorkspaceId = Annotated[Id, Field(description="The workspace's id.")]
 UserId = Annotated[Id, Field(description="The member's user id.")]
-Name = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]+$")
-]
 Email = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, max_length=320, pattern=r"^[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,255}$"),
+    StringConstraints(strip_whitespace=True, max_length=320, pattern=f"^{ADDRESS}$"),
 ]
 DEFAULT_DAYS = 7
 
 
 class ListWorkspaces(Model):
-    """No arguments: the caller's own."""
+    """How many of the caller's own, and after which."""
+
+    limit: PageSize
+    cursor: After
 
 
 class Workspace(Model):
@@ -42,14 +44,14 @@ class Workspace(Model):
 class CreateWorkspace(Model):
     """A new shared workspace."""
 
-    name: Annotated[Name, Field(description="A name that its members will recognise.")]
+    name: Annotated[PlainName, Field(description="A name that its members will recognise.")]
 
 
 class RenameWorkspace(Model):
     """Which workspace, and its new name."""
 
     workspace_id: WorkspaceId
-    name: Annotated[Name, Field(description="The new name.")]
+    name: Annotated[PlainName, Field(description="The new name.")]
 
 
 class SwitchWorkspace(Model):
@@ -68,6 +70,8 @@ class ListMembers(Model):
     """Whose members."""
 
     workspace_id: WorkspaceId
+    limit: PageSize
+    cursor: After
 
 
 class Member(Model):
@@ -99,6 +103,8 @@ class ListInvites(Model):
     """Whose invites."""
 
     workspace_id: WorkspaceId
+    limit: PageSize
+    cursor: After
 
 
 class CreateInvite(Model):
@@ -121,9 +127,9 @@ class Invite(Model):
 
 
 class CreatedInvite(Invite):
-    """A fresh invite with its link, which is shown this once and sent by mail."""
+    """A fresh invite with its link, which is shown this once; null where it goes by mail alone."""
 
-    link: str
+    link: str | None
 
 
 class CancelInvite(Model):

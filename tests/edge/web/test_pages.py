@@ -80,6 +80,7 @@ async def test_a_form_that_our_page_did_not_send_is_refused(page, service, make,
         (fields, right | {"sec-fetch-site": "none"}),
         (fields, right | {"origin": "https://evil.test"}),
         (fields, {"origin": "https://evil.test"}),
+        (fields, {"origin": "https://[::1"}),
         (fields, {"origin": "null"}),
         (fields, {}),
     ]

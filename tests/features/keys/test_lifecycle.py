@@ -11,6 +11,7 @@ import pytest
 
 from tests.contract.requirements import proves
 from tests.support.factories import ALL_SCOPES, Make
+from tests.support.pages import pages_of
 from tests.support.service import serving
 from tests.support.visitor import with_password
 
@@ -205,3 +206,22 @@ async def test_the_page_makes_rotates_and_revokes(service, alice):
     gone = await browser.fill("/dashboard/keys", f"/dashboard/keys/{key['id']}/revoke")
     assert gone.status_code == 303
     assert "By page" not in (await browser.get("/dashboard/keys")).text
+
+
+@pytest.mark.parametrize("ends", ["9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
+async def test_a_time_that_utc_does_not_have_is_refused(make, alice, ends):
+    client = await make.browser(alice)
+    answer = await client.post("/v1/keys", json=KEY | {"expiresAt": ends})
+    assert (answer.status_code, answer.json()["error"]["reason"]) == (400, "INVALID_REQUEST")
+    assert answer.json()["error"]["details"][0]["field"] == "expiresAt"
+
+
+@proves("KEY-PAGES")
+async def test_keys_come_page_by_page_newest_first(service, make, alice):
+    client = await make.browser(alice)
+    before = [item["id"] for item in await pages_of(client, "/v1/keys", 2)]
+    ids = [(await made(client, name=f"Page key {number}"))["id"] for number in range(5)]
+    assert [item["id"] for item in await pages_of(client, "/v1/keys", 2)] == ids[::-1] + before
+    clamped = (await client.get("/v1/keys", params={"limit": 1000})).json()
+    assert "over the cap" in clamped["notice"]
+    assert (await client.get("/v1/keys", params={"cursor": "x"})).status_code == 400

@@ -8,6 +8,8 @@ from tests.contract.requirements import proves
 from tests.features.oauth.conftest import browser_of
 from tests.features.oauth.flow import ISSUER, LOOPBACK, Flow, answer_of, fields_of
 
+DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
+
 MUTANTS = [
     "https://client.example/callback/extra",
     "https://client.example/callback/",
@@ -213,6 +215,22 @@ async def test_consent_to_one_registration_is_none_to_its_twin(flow, person):
     await twin.register()
     assert (await twin.open()).status_code == 200
     assert answer_of(await twin.open(prompt="none"))["error"] == "consent_required"
+
+
+async def test_consent_counts_for_the_place_that_was_shown_and_for_no_other_of_the_client(flow, person):
+    shown, other = "https://shown.example/cb", "https://other.example/cb"
+    await flow.register(redirect_uris=[shown, f"{shown}/more", other], grant_types=["authorization_code", DEVICE])
+    flow.redirect = shown
+    await flow.tokens()
+    assert "code" in answer_of(await flow.open(redirect_uri=f"{shown}/more"))
+    asked = await flow.open(redirect_uri=other)
+    assert (asked.status_code, "other.example" in asked.text) == (200, True)
+    assert answer_of(await flow.open(redirect_uri=other, prompt="none"))["error"] == "consent_required"
+    codes = (await flow.http.post("/oauth/device_authorization", data={"client_id": flow.client_id})).json()
+    page = await flow.http.get(f"/oauth/device?user_code={codes['user_code']}")
+    assert "has access now" in (await flow.submit(page)).text
+    assert (await flow.token(grant_type=DEVICE, device_code=codes["device_code"])).status_code == 200
+    assert (await flow.open(redirect_uri=other)).status_code == 200  # a device's answer goes nowhere
 
 
 async def test_a_client_on_the_same_machine_is_asked_about_each_time(person):

@@ -114,6 +114,7 @@ async def test_addresses_of_real_clients_are_taken(person, uri):
         {"grant_types": ["client_credentials"]},
         {"grant_types": "authorization_code"},
         {"token_endpoint_auth_method": "private_key_jwt"},
+        {"token_endpoint_auth_method": ["none"]},
         {"application_type": "other"},
         {"contacts": "me"},
         {"redirect_uris": []},
@@ -136,6 +137,16 @@ async def test_what_is_not_understood_is_overlooked(person):
     assert "future" not in answer.json()
     assert answer.json()["grant_types"] == ["authorization_code", "refresh_token"]
     assert answer.json()["response_types"] == ["code"]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+async def test_a_path_that_no_client_id_can_be_is_refused_like_an_unknown_one(person, method):
+    body = {"json": {"redirect_uris": ["https://a.example/b"]}} if method == "PUT" else {}
+    for path in ("a%00b", "%00", "unknown", "%F0%9F%98%80"):
+        answer = await person.http.request(
+            method, f"/oauth/register/{path}", headers={"authorization": "Bearer x"}, **body
+        )
+        assert (answer.status_code, answer.json()["error"]) == (401, "invalid_token"), path
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"{", b'"x"', b"\xff"])

@@ -10,6 +10,7 @@ import logging
 import httpx2
 import pytest
 
+from app.features.oauth.provider.oauth import OAuth
 from app.gate import ports
 from tests.contract.requirements import proves
 from tests.features.oauth.flow import ISSUER, Flow, challenge_of
@@ -284,3 +285,26 @@ async def test_nothing_is_stored_or_logged_as_it_was_given_out(flow, sql, caplog
         assert secret not in kept
         assert secret not in caplog.text
         assert len(secret) >= 43
+
+
+@pytest.mark.parametrize("endpoint", ["token", "revoke", "introspect", "device_authorization"])
+@pytest.mark.parametrize("client_id", ["a\0b", "a%00b", "\u202e", "unknown", "x" * 3000])
+async def test_a_client_id_in_the_header_that_can_be_none_is_an_unknown_client(person, endpoint, client_id):
+    credential = base64.b64encode(f"{client_id}:secret".encode()).decode()
+    answer = await person.http.post(
+        f"/oauth/{endpoint}",
+        data={"grant_type": "refresh_token", "refresh_token": "x", "token": "x"},
+        headers={"authorization": f"Basic {credential}"},
+    )
+    assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
+
+
+async def test_a_fault_of_ours_is_told_in_the_form_of_oauth_and_tells_nothing(app, person, monkeypatch):
+    async def broken(*_):
+        raise RuntimeError("a secret detail")
+
+    monkeypatch.setattr(app.state.gate.get(OAuth), "token", broken)
+    answer = await person.http.post("/oauth/token", data={"grant_type": "refresh_token"})
+    assert (answer.status_code, answer.json()["error"]) == (500, "server_error")
+    assert "secret" not in answer.text
+    assert answer.headers["cache-control"] == "no-store"

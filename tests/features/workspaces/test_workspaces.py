@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 
+import pytest
+from pydantic import SecretStr
+
+from app.features.accounts.service import is_address
 from app.features.signin import service as signin
 from tests.contract.requirements import proves
+from tests.support.factories import Make
+from tests.support.pages import pages_of
 from tests.support.service import BASE_URL, serving
 from tests.support.visitor import PASSWORD, Visitor, hidden, with_password
 
@@ -231,3 +238,69 @@ async def test_the_pages_do_what_the_operations_do(service, make, alice):
     leaving = await browser.fill("/dashboard/members", mine, action="remove")
     assert leaving.status_code == 400
     assert "without an owner" in leaving.text
+
+
+@proves("WS-PAGES")
+async def test_workspaces_members_and_invites_come_page_by_page_and_the_pages_show_all(service, make, alice, sql):
+    browser = await with_password(service, alice)
+    client = await make.browser(alice)
+    made = [str(alice.workspace_id), *[await shared(client, f"Number {number}") for number in range(4)]]
+    assert [item["id"] for item in await pages_of(client, "/v1/workspaces", 2)] == made
+    here = made[-1]
+    people = [alice.id, *[(await joined(client, here, make, sql, "member")).id for _ in range(4)]]
+    members = await pages_of(client, f"/v1/workspaces/{here}/members", 2)
+    assert [item["userId"] for item in members] == [str(user_id) for user_id in people]
+    for number in range(5):
+        await invited(client, here, f"guest{number}@example.test")
+    invites = await pages_of(client, f"/v1/workspaces/{here}/invites", 2)
+    assert [item["email"] for item in invites] == [f"guest{number}@example.test" for number in reversed(range(5))]
+    past = "WyIyMDk5LTAxLTAxVDAwOjAwOjAwWiIsICJmZmZmZmZmZi1mZmZmLTdmZmYtYmZmZi1mZmZmZmZmZmZmZmYiXQ=="
+    empty = await client.get(f"/v1/workspaces/{here}/members", params={"cursor": past})
+    assert (empty.status_code, empty.json()["data"]) == (200, [])
+    await sql.execute("UPDATE browser_sessions SET workspace_id = $1 WHERE user_id = $2", here, alice.id)
+    everybody = [item["email"] for item in members + invites]
+    shown = (await browser.get("/dashboard/members")).text
+    assert all(email in shown for email in everybody)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "a\tb", "a\x7fb", "a\u2028b", "\u202egnol", "\u200b", "x" * 101])
+async def test_a_name_that_cannot_be_seen_as_it_is_is_refused(make, alice, name):
+    client = await make.browser(alice)
+    asked = {
+        "/v1/workspaces": {"name": name},
+        "/v1/keys": {"name": name, "scopes": ["documents.read"]},
+    }
+    for path, body in asked.items():
+        answer = await client.post(path, json=body)
+        assert (answer.status_code, answer.json()["error"]["details"][0]["field"]) == (400, "name"), path
+    assert await shared(client, " Zwei  Wörter 👩\u200d💻 ")
+
+
+@pytest.mark.parametrize("email", ["a,b@x.test", "<a@x.test>", "a;b@x.test", '"a"@x.test', "a\u202eb@x.test", "a@b@c"])
+async def test_an_address_that_a_mail_would_read_as_something_else_is_refused(make, alice, email):
+    client = await make.browser(alice)
+    answer = await client.post(f"/v1/workspaces/{await shared(client)}/invites", json={"email": email})
+    assert (answer.status_code, answer.json()["error"]["details"][0]["field"]) == (400, "email")
+    assert not is_address(email)
+
+
+@proves("WS-INVITE-MAILED")
+async def test_where_mails_are_sent_only_their_reader_can_make_the_account_of_an_invite(
+    settings, database, make, alice, sql
+):
+    email = f"{secrets.token_hex(6)}@example.test"
+    mails = SecretStr("smtp://127.0.0.1:1")
+    async with serving(settings.model_copy(update={"signup": "invite", "smtp_url": mails})) as app:
+        browser = await with_password(app, alice)
+        await browser.fill("/dashboard/workspaces", name="Mailed")
+        shown = await browser.fill("/dashboard/members", "/dashboard/invites", email=email, role="viewer")
+        assert (shown.status_code, "/invite/" in shown.text) == (200, False)
+        assert f"goes to {email}" in shown.text
+        client = await Make(app, database).browser(alice)
+        answer = await client.post(f"/v1/workspaces/{await shared(client)}/invites", json={"email": email})
+        assert (answer.status_code, answer.json()["data"]["link"]) == (201, None)
+        body = await sql.fetchval("SELECT body FROM mail_outbox WHERE recipient = $1 LIMIT 1", email)
+        token = re.search(r"/invite/(\S+)", body).group(1)
+        assert (await Visitor(app).fill(f"/sign-up/{token}", name="New", password=PASSWORD)).status_code == 303
+    for change in ({"signup": "closed", "smtp_url": mails}, {"signup": "open", "smtp_url": SecretStr("")}):
+        assert not settings.model_copy(update=change).mailed_links

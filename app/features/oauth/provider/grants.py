@@ -89,7 +89,13 @@ class CodeGrant(grants.AuthorizationCodeGrant):  # type: ignore[misc]
         assert redirect is not None
         grant_id = approval.grant_id or new_id()
         if approval.grant_id is None and not queries.insert_grant(
-            connection, grant_id, approval, client.client_id, client.name, request.resource
+            connection,
+            grant_id,
+            approval,
+            client.client_id,
+            client.name,
+            resource=request.resource,
+            answers_to=redirect.origin,
         ):
             raise InvalidRequestError("The workspace is not one of this person.", redirect_uri=redirect.uri)
         queries.insert_code(

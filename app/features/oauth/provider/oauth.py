@@ -140,10 +140,16 @@ class OAuth:
         )
 
     async def consent(self, asked: Asked, user_id: UUID) -> Consent | None:
-        """Find an earlier consent to the same client, resource and scopes."""
+        """Find an earlier consent to the same client, answered at the same origin, for the resource and scopes."""
+        origin = asked.redirect.origin
         return await self._on_connection(
             lambda connection: queries.find_consent(
-                connection, user_id, asked.client.client_id, asked.resource, asked.scopes
+                connection,
+                user_id,
+                asked.client.client_id,
+                resource=asked.resource,
+                answers_to=origin,
+                scopes=asked.scopes,
             )
         )
 
@@ -159,7 +165,7 @@ class OAuth:
             grant_id = new_id() if approval is not None else None
             if approval is not None and grant_id is not None:
                 name, resource = row.client_name, row.resource
-                if not queries.insert_grant(connection, grant_id, approval, row.client_id, name, resource):
+                if not queries.insert_grant(connection, grant_id, approval, row.client_id, name, resource=resource):
                     return False
             if queries.answer_device(connection, row.user_code, grant_id):
                 return True
@@ -218,8 +224,7 @@ def _sound(server: Server, request: Request) -> tuple[Client, Redirect]:
     if any(len(names.get(name, [])) > 1 for name in ("client_id", "redirect_uri")):
         raise InvalidRequest("The app sent its address twice. Close this page and start again from the app.")
     client_id = request.payload.client_id
-    usable = client_id is not None and client_id.isascii() and client_id.isprintable()
-    client = server.query_client(client_id) if usable else None
+    client = server.query_client(client_id) if client_id is not None else None
     if client is None:
         raise InvalidRequest(
             "The app that sent you here is not known to this service, or its description could not be read. "

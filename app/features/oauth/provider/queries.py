@@ -55,8 +55,8 @@ UPDATE oauth_clients
 """)
 
 _INSERT_GRANT = text("""
-INSERT INTO oauth_grants (id, user_id, workspace_id, client_id, client_name, resource, scopes)
-SELECT :id, m.user_id, m.workspace_id, :client_id, :client_name, :resource, :scopes
+INSERT INTO oauth_grants (id, user_id, workspace_id, client_id, client_name, resource, answers_to, scopes)
+SELECT :id, m.user_id, m.workspace_id, :client_id, :client_name, :resource, :answers_to, :scopes
   FROM memberships m WHERE m.user_id = :user_id AND m.workspace_id = :workspace_id
 RETURNING id
 """)
@@ -159,12 +159,13 @@ UPDATE oauth_device_codes
 RETURNING user_code
 """)
 
-# A consent counts as long as it can still be used: a live grant with a live token.
+# A consent counts as long as it can still be used (a live grant with a live token), and for the place that the person
+# was shown: a client may have registered others.
 _CONSENT = text("""
 SELECT g.id AS grant_id, g.workspace_id
   FROM oauth_grants g JOIN memberships m ON m.workspace_id = g.workspace_id AND m.user_id = g.user_id
- WHERE g.user_id = :user_id AND g.client_id = :client_id AND g.resource = :resource AND g.revoked_at IS NULL
-   AND g.scopes @> :scopes
+ WHERE g.user_id = :user_id AND g.client_id = :client_id AND g.resource = :resource
+   AND g.answers_to = :answers_to AND g.revoked_at IS NULL AND g.scopes @> :scopes
    AND EXISTS (SELECT FROM oauth_tokens t
                 WHERE t.grant_id = g.id AND t.revoked_at IS NULL AND t.expires_at > clock_timestamp())
  ORDER BY g.created_at DESC LIMIT 1
@@ -211,9 +212,16 @@ def touch_client(connection: Connection, client_id: str, refresh_seconds: int) -
 
 
 def insert_grant(
-    connection: Connection, grant_id: UUID, approval: Approval, client_id: str, client_name: str, resource: str
+    connection: Connection,
+    grant_id: UUID,
+    approval: Approval,
+    client_id: str,
+    client_name: str,
+    *,
+    resource: str,
+    answers_to: str = "",
 ) -> bool:
-    """Write a grant down; False when the user is no member of the workspace."""
+    """Write a grant down, with the origin that its codes go to; False when the user is no member of the workspace."""
     row = _one(
         connection,
         _INSERT_GRANT,
@@ -223,6 +231,7 @@ def insert_grant(
         client_id=client_id,
         client_name=client_name,
         resource=resource,
+        answers_to=answers_to,
         scopes=list(approval.scopes),
     )
     return row is not None
@@ -316,9 +325,9 @@ def answer_device(connection: Connection, user_code: str, grant_id: UUID | None)
 
 
 def find_consent(
-    connection: Connection, user_id: UUID, client_id: str, resource: str, scopes: Sequence[str]
+    connection: Connection, user_id: UUID, client_id: str, *, resource: str, answers_to: str, scopes: Sequence[str]
 ) -> Consent | None:
-    """Find a living grant that covers the scopes."""
-    values = {"user_id": user_id, "client_id": client_id, "resource": resource, "scopes": list(scopes)}
-    row = _one(connection, _CONSENT, **values)
+    """Find a living grant that covers the scopes and was given for answers to this origin."""
+    values = {"user_id": user_id, "client_id": client_id, "resource": resource, "answers_to": answers_to}
+    row = _one(connection, _CONSENT, **values, scopes=list(scopes))
     return Consent(**row) if row else None

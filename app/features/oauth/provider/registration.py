@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MAX_REDIRECTS = 20
 _MAX_TEXT = 2000
+_METHOD = "token_endpoint_auth_method"
 _TEXTS = ("client_name", "client_uri", "logo_uri", "tos_uri", "policy_uri", "software_id", "software_version", "scope")
 _SERVER = {
     "grant_types_supported": list(GRANT_TYPES),
@@ -47,7 +48,7 @@ class Claims(ClientMetadataClaims):  # type: ignore[misc]
 
     REGISTERED_CLAIMS = [  # noqa: RUF012  the library's form
         "redirect_uris",
-        "token_endpoint_auth_method",
+        _METHOD,
         "grant_types",
         "response_types",
         "application_type",
@@ -63,7 +64,7 @@ def usable(raw: dict[str, Any]) -> dict[str, Any]:
         InvalidClientMetadataError, InvalidRedirectURIError.
     """
     data = {key: value for key, value in raw.items() if key in Claims.REGISTERED_CLAIMS and value is not None}
-    for name in _TEXTS:
+    for name in (*_TEXTS, _METHOD):
         text = data.get(name, "")
         if not isinstance(text, str) or len(text) > _MAX_TEXT or "\0" in text:
             raise InvalidClientMetadataError(f"{name} must be a short text")
@@ -135,7 +136,7 @@ class Registration(ClientRegistrationEndpoint):  # type: ignore[misc]
 
     def generate_client_secret(self, request: Json) -> str:
         """Make a secret; a public client gets none."""
-        method = request.payload.data.get("token_endpoint_auth_method", "client_secret_basic")
+        method = request.payload.data.get(_METHOD, "client_secret_basic")
         return "" if method == "none" else new_secret("ctxs_")
 
     def generate_client_info(self, request: Json) -> dict[str, Any]:
@@ -208,8 +209,8 @@ class Configuration(ClientConfigurationEndpoint):  # type: ignore[misc]
 
     def update_client(self, client: Client, client_metadata: dict[str, Any], request: Json) -> Client:  # noqa: ARG002
         """Replace what the client said; how it authenticates cannot change."""
-        method = client.row.metadata.get("token_endpoint_auth_method")
-        if (client_metadata.get("token_endpoint_auth_method") == "none") is not (method == "none"):
+        method = client.row.metadata.get(_METHOD)
+        if (client_metadata.get(_METHOD) == "none") is not (method == "none"):
             raise InvalidClientMetadataError("token_endpoint_auth_method cannot change; register again")
         queries.update_client(self.server.connection, client.client_id, client_metadata)
         found = self.server.query_client(client.client_id)

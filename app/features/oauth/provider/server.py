@@ -153,6 +153,8 @@ class Server(AuthorizationServer):  # type: ignore[misc]
 
     def query_client(self, client_id: str) -> Client | None:
         """Find a client: ours, one described by a document that was fetched before, or a registered one."""
+        if not (client_id.isascii() and client_id.isprintable()):
+            return None
         row = STATIC.get(client_id) or self._documents.get(client_id)
         if row is None and not is_document_id(client_id):
             row = queries.get_client(self.connection, client_id)
