@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import tenant_policies
 from migrations import functions
 
-revision = "0010"
-down_revision = "0005"
+revision = "0007"
+down_revision = "0006"
 
 TABLE = """
 CREATE TABLE usage_counters (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import tenant_policies, unrestricted_policy
 from migrations import functions
 
-revision = "0011"
-down_revision = "0010"
+revision = "0008"
+down_revision = "0007"
 
 TABLES = """
 CREATE TABLE blobs (
