@@ -118,6 +118,7 @@ async def test_an_id_of_another_history_is_refused_and_no_fault(alice):
 @proves("IMPORT-PARTIAL")
 async def test_restoring_an_incomplete_revision_keeps_what_is_missing_and_warns(alice):
     item_id, old, new = str(new_id()), {"title": None, "tags": None, "text": sha("old")}, {"text": sha("new")}
+    old |= {"decidedAt": "2023-01-01T00:00:00Z"}
     place = f"documents/{item_id}"
     files = [text_file(f"{place}/v1.md", "old"), text_file(f"{place}.md", "new")]
     await archives.load(alice.client, [*files, (f"{place}.jsonl", history(item_id, old, new))])
