@@ -27,6 +27,7 @@ from app.features.issuer.credentials import IssuerTokens, Trust
 from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
+from app.features.navigation.remote import Sessions
 from app.features.oauth import service as oauth
 from app.features.oauth.credentials import AccessTokens
 from app.features.oauth.provider.documents import Documents
@@ -34,6 +35,7 @@ from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Terms
 from app.features.oauth.targets import Targets
 from app.features.plans.service import Usage
+from app.features.reason.remote import Model
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.passwords import Passwords
@@ -54,6 +56,7 @@ from app.store.fetcher import Fetcher
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from redis.asyncio import Redis
     from starlette.types import ASGIApp
 
     from app.gate.ports import CredentialResolver
@@ -149,9 +152,11 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Meters: usage,
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
+                Limiter: limiter,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
             }
-            | issuing,
+            | issuing
+            | _reading(settings, client, stack),
             secret_key=settings.secret_key.get_secret_value(),
             secret_key_old=settings.secret_key_old.get_secret_value(),
             marks=marks,
@@ -160,6 +165,14 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         for endpoint in app.state.mcp:
             await stack.enter_async_context(endpoint.running())
         yield
+
+
+def _reading(settings: Settings, client: Redis | None, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
+    """Build what reading passages and answering from them need."""
+    sessions, model = Sessions(client), Model.of(settings)
+    stack.push_async_callback(sessions.aclose)
+    stack.push_async_callback(model.aclose)
+    return {Sessions: sessions, Model: model}
 
 
 def _marks(database: Database) -> Marks:

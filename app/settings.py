@@ -49,6 +49,14 @@ class Settings(BaseSettings):
     mail_from: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     embed_threads: int = Field(default=2, ge=1, le=64)
+    reason_url: str = ""
+    reason_model: str = ""
+    reason_api_key: SecretStr = SecretStr("")
+    reason_seconds: float = Field(default=60.0, gt=0, le=600)
+    reason_tries: int = Field(default=3, ge=1, le=10)
+    reason_input_tokens: int = Field(default=6_000, ge=1_000, le=1_000_000)
+    reason_output_tokens: int = Field(default=800, ge=50, le=100_000)
+    reason_calls_per_day: int = Field(default=1_000, ge=1)
 
     @field_validator("trusted_proxies", "auth_audience", mode="before")
     @classmethod
@@ -74,6 +82,19 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         if parts.scheme == "http" and parts.hostname not in _LOOPBACK and not self.insecure_http:
             msg = "AUTH_ISSUER over plain http beyond this machine needs INSECURE_HTTP=1: its keys could be replaced"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _check_model(self) -> Settings:
+        if not self.reason_url:
+            return self
+        parts = urlsplit(self.reason_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            msg = "REASON_URL must be the base of an OpenAI-compatible endpoint, like https://api.openai.com/v1"
+            raise ValueError(msg)
+        if not self.reason_model:
+            msg = "REASON_URL needs REASON_MODEL: the name of the model as the endpoint knows it"
             raise ValueError(msg)
         return self
 

@@ -245,3 +245,35 @@ REQUIREMENTS |= {
     "OPENAPI-CORE": "/openapi.json holds exactly the core operations (section 10)",
     "OPENAPI-PUBLIC": "OpenAPI needs no credential, may be cached and carries Content-Signal (section 5)",
 }
+
+REQUIREMENTS |= {
+    "PD-30": "POST /v1/pd/session answers sessionId, createdAt and an expiresAt an hour later",
+    "PD-31": "POST /v1/pd/search answers {results, meta} with the fields of section 2.4, best first",
+    "PD-31-SCOPE": "documentId and collectionId are applied before candidates are taken",
+    "PD-31-SESSION": "a search that names a session skips what it returned; an unknown session fails nothing",
+    "PD-31-BUDGET": "an answer ends where its texts would be too long, and says how to go on",
+    "PD-32": "POST /v1/pd/expand answers chunks in the order of the text, with `_id` and chunkId",
+    "PD-32-WAYS": "up, down, next, previous, surrounding; another direction is 400 and names the five",
+    "PD-32-ALONE": "surrounding of an only child borrows from the neighbouring sections",
+    "PD-33": "GET /v1/pd/read/{chunkId} answers the chunk with hierarchy and metadata",
+    "PD-33-LONG": "a text of megabytes is read in parts by cursor, each within the budget, and fast",
+    "PD-STABLE": "a chunk's id stays while its text does, wherever it moves",
+    "PD-STALE": "an id whose text was edited answers with what took its place, and says so; else 404",
+    "PD-TOOLS": "deep_search, deep_read and deep_expand answer the REST bodies; stored text is fenced",
+}
+
+REQUIREMENTS |= {
+    "RSN-34": "POST /v1/reason answers answer, citations, limitations (also as gaps), conflicts: [], meta",
+    "RSN-34-NOTHING": "nothing found is an empty answer with one gap, no error",
+    "RSN-34-SCOPE": "documentId and collectionId bound what is read; limit is 8 unless given, 50 at most",
+    "RSN-QUOTES": "without a model the answer quotes sentences exactly, grouped by document, and infers nothing",
+    "RSN-DIFFER": "statements of different documents that disagree stand beside each other, each cited",
+    "RSN-LIMITS": "limitations are real: what was not read, not indexed, not mentioned, not configured",
+    "RSN-CITE": "each citation pins document, revision, chunk, span and hash; its quote is the stored text",
+    "RSN-OPEN": "GET /v1/citations/{id} shows the text as cited and whether it changed or moved; 410 after a purge",
+    "RSN-MODEL": "with a chat endpoint the model answers, and what it cites beside the gathered passages is dropped",
+    "RSN-MODEL-AWAY": "a model that is away, slow, refuses, or cites nothing is replaced by quotes, and that is said",
+    "RSN-MODEL-BUDGET": "the size of a call, its tries, its time and the calls a day are bounded before it is made",
+    "RSN-DATA": "stored text goes to the model and to readers inside a fence that it cannot close",
+    "RSN-TOOL": "the tool answers the REST body; empty sections of its text are left out",
+}

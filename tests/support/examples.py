@@ -78,6 +78,21 @@ async def _prefixed_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return f"document_{await _document_id(make, user, known)}"
 
 
+async def _chunk_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    """The only passage of a document, indexed with a model that takes no time."""
+    document_id = await _document_id(make, user, known)
+    await make.indexed(user)
+    sent = {"query": "content", "documentId": document_id}
+    found = await user.client.post("/v1/pd/search", json=sent)
+    return str(found.json()["data"]["results"][0]["chunkId"])
+
+
+async def _citation_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    await _chunk_id(make, user, known)
+    found = await user.client.post("/v1/reason", json={"query": f"content of {user.email}"})
+    return str(found.json()["data"]["citations"][0]["id"])
+
+
 async def _collection_id(make: Make, user: User, known: dict[str, Any]) -> str:
     made = await make.collection(
         user.client, name=f"Kept of {user.email}", items=[await _document_id(make, user, known)]
@@ -119,6 +134,8 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "keyId": _key_id,
     "versionId": _version_id,
     "id": _prefixed_id,
+    "chunkId": _chunk_id,
+    "citationId": _citation_id,
     "collectionId": _collection_id,
     "collectionIds": _collection_ids,
     "itemIds": _item_ids,
@@ -146,10 +163,15 @@ VALUES: dict[tuple[str, str], Any] = {
 """Values that neither the type nor the name gives, by operation and argument."""
 
 
+HINTS = {"sessionId"}
+"""Ids that only say what to leave out: one that is not known changes nothing, so that it is never 404."""
+
+
 def id_fields(face: Face) -> list[str]:
     """Name the arguments that hold ids, optional ones included."""
     fields = face.args.model_fields
-    return [field.alias or name for name, field in fields.items() if _holds_id(field.annotation, field.alias or name)]
+    named = {field.alias or name: field.annotation for name, field in fields.items()}
+    return [alias for alias, annotation in named.items() if alias not in HINTS and _holds_id(annotation, alias)]
 
 
 def _holds_id(annotation: Any, alias: str) -> bool:

@@ -12,10 +12,12 @@ import httpx2
 
 from app.features.accounts import service as accounts
 from app.features.exports import service as exports
+from app.features.indexing.service import index_workspace
 from app.gate.policy import Scope
 from app.kit.ids import new_id
 from app.kit.secrets import Token, new_api_key
 from app.store.postgres import Database
+from tests.support.indexing import Mute
 from tests.support.service import BASE_URL, client_of
 
 ALL_SCOPES = tuple(scope.value for scope in Scope)
@@ -120,6 +122,11 @@ class Make:
         answer = await client.post("/v1/documents", json={"title": title, "content": content, "tags": list(tags)})
         assert answer.status_code == 201, answer.text
         return answer.json()["data"] | {"etag": answer.headers["etag"]}
+
+    async def indexed(self, user: User) -> None:
+        """Bring the index of a user's workspace up to date with a model that says nothing and takes no time."""
+        while await index_workspace(self._database, Mute(), user.workspace_id):
+            pass
 
     async def prompt(
         self, client: httpx2.AsyncClient, *, title: str = "A title", content: str = "Say ${what}.", **fields: Any

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from app.features.indexing import service
 from app.features.indexing.remote import MiniLM, Vector
 
@@ -33,6 +35,22 @@ class Recording:
 
     async def close(self) -> None:
         await self._model.close()
+
+
+class Mute:
+    """Stands for the model where meaning does not matter: every text has the same vector."""
+
+    name = MiniLM.name
+    dim = MiniLM.dim
+    _vector = np.full(dim, dim**-0.5, dtype=np.float16)
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return [self._vector] * len(texts)
+
+    async def embed_query(self, text: str) -> Vector:  # noqa: ARG002  as the model has it
+        return self._vector
+
+    async def close(self) -> None: ...
 
 
 class Index:

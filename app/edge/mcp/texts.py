@@ -4,7 +4,8 @@ from __future__ import annotations
 
 INSTRUCTIONS = """\
 Context Repo keeps versioned documents and prompts of the user's workspace. Use it to recall and to save knowledge.
-1. To find something, list or search first; ids come from results, never guess them.
+1. To find something, list or search first; ids come from results, never guess them. find_items tells which item,
+   deep_search which passage (documents only), reason answers from passages with citations.
 2. Read a document before you change it: get_document gives its `revision`.
 3. update_document and restore_document_version need that revision as `expectedRevision`.
 4. On REVISION_MISMATCH read again. Stop if it already says what you want; else redo the change on the new text.

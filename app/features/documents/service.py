@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from app.gate.operation import Context
+    from app.store.tx import Tx
 
 INDEX_JOB: Final = "index_workspace"
 """Brings the search index of one workspace up to date."""
@@ -33,3 +34,8 @@ async def read_document(ctx: Context, document_id: UUID) -> Document:
     if row is None:
         raise DocumentNotFound
     return Document.model_validate(dict(row), by_name=True)
+
+
+async def document_exists(tx: Tx, document_id: UUID) -> bool:
+    """Tell whether a document is there, not in the trash, and in the caller's reach."""
+    return await queries.document_exists(tx, document_id)

@@ -128,6 +128,23 @@ WITH changed AS (
 {_COUNTED}
 """
 
+# Kept for a month, and swept at the document's next edit.
+_RETIRE = """
+INSERT INTO retired_chunks (workspace_id, id, document_id, revision, level, ordinal, section_path, start_index,
+                            end_index, retired_at)
+SELECT workspace_id, id, document_id, revision, level, ordinal, section_path, start_index, end_index, clock_timestamp()
+  FROM chunks WHERE workspace_id = $1 AND id = ANY($2)
+ON CONFLICT (workspace_id, id) DO UPDATE
+   SET revision = excluded.revision, ordinal = excluded.ordinal, section_path = excluded.section_path,
+       start_index = excluded.start_index, end_index = excluded.end_index, retired_at = excluded.retired_at
+"""
+
+_DELETE_RETIRED = """
+DELETE FROM retired_chunks
+ WHERE workspace_id = $1 AND document_id = $2 AND retired_at <= clock_timestamp() - $3 * interval '1 day'
+"""
+_RETIRED_DAYS = 30
+
 _DELETE_CHUNKS = "DELETE FROM chunks WHERE workspace_id = $1 AND id = ANY($2) RETURNING text_digest"
 
 _DELETE_ORPHAN_VECTORS = """
@@ -301,6 +318,17 @@ async def delete_chunks(tx: Tx, ids: Sequence[UUID], tally: Tally) -> int:
     gone = await tx.fetch(_DELETE_CHUNKS, tx.workspace_id, ids)
     digests = [row["text_digest"] for row in gone]
     return count_of(await tx.execute(_DELETE_ORPHAN_VECTORS, tx.workspace_id, digests))
+
+
+async def retire_chunks(tx: Tx, document_id: UUID, ids: Sequence[UUID]) -> None:
+    """Note what chunks were before they are deleted, so that their ids can be answered for another month."""
+    await tx.execute(_DELETE_RETIRED, tx.workspace_id, document_id, _RETIRED_DAYS)
+    await tx.execute(_RETIRE, tx.workspace_id, ids)
+
+
+async def delete_retired(tx: Tx, document_id: UUID) -> None:
+    """Forget what chunks a document had before."""
+    await tx.execute(_DELETE_RETIRED, tx.workspace_id, document_id, 0)
 
 
 async def put_chunks(tx: Tx, document_id: UUID, revision: int, chunks: Sequence[Chunk]) -> None:

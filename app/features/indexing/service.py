@@ -197,6 +197,7 @@ async def _write_chunks(tx: Tx, item: Claimed, chunks: list[Chunk]) -> None:
     document, tally = chunks[0], queries.Tally()
     gone = existing - {entry.id for entry in chunks}
     if gone:
+        await queries.retire_chunks(tx, item.id, list(gone))
         await queries.delete_chunks(tx, list(gone), tally)
     if document.id in existing:  # its terms follow the whole title, its id only the indexed part of it
         await queries.delete_postings(tx, [document.id], tally)
@@ -215,6 +216,7 @@ async def forget(tx: Tx, document_id: UUID) -> dict[str, int] | None:
     await queries.lock_document(tx, document_id)
     if not await queries.update_unchunked(tx, document_id):  # it is held from here on: nobody restores it meanwhile
         return None
+    await queries.delete_retired(tx, document_id)
     chunks = await queries.list_chunk_ids(tx, document_id)
     vectors = await queries.delete_chunks(tx, list(chunks), tally)
     await queries.add_statistics(tx, tally)

@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
+    DateTime,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -45,7 +46,25 @@ chunks = Table(
         ["workspace_id", "document_id"], ["documents.workspace_id", "documents.id"], name="chunks_document_fkey"
     ),
     Index(None, "workspace_id", "document_id", "level", "ordinal"),
+    Index(None, "workspace_id", "parent_id", "level", "ordinal"),
     Index(None, "workspace_id", "text_digest"),
+)
+
+# What chunks were that an edit took away: an old id can then be answered with what took its place. No text is kept.
+retired_chunks = Table(
+    "retired_chunks",
+    metadata,
+    Column("workspace_id", Uuid, primary_key=True),
+    Column("id", Uuid, primary_key=True),
+    Column("document_id", Uuid, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("level", Text, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("section_path", ARRAY(Text), nullable=False),
+    Column("start_index", Integer, nullable=False),
+    Column("end_index", Integer, nullable=False),
+    Column("retired_at", DateTime(timezone=True), nullable=False),
+    Index(None, "workspace_id", "document_id", "retired_at"),
 )
 
 vectors = Table(
@@ -84,4 +103,4 @@ index_statistics = Table(
     Column("length", BigInteger, nullable=False),
 )
 
-TABLES = [chunks, vectors, postings, index_statistics]
+TABLES = [chunks, retired_chunks, vectors, postings, index_statistics]

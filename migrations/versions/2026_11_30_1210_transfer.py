@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import tenant_policies, unrestricted_policy
 from migrations import functions
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 
 TABLES = """
 CREATE TABLE blobs (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import tenant_policies
 from migrations import functions
 
-revision = "0007"
-down_revision = "0006"
+revision = "0008"
+down_revision = "0007"
 
 TABLE = """
 CREATE TABLE usage_counters (

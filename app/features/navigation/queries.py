@@ -1,0 +1,238 @@
+"""SQL of passages. Scope, trash and what was shown are filtered before candidates are taken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pgvector import HalfVector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.features.indexing.service import Vector
+    from app.features.navigation.schemas import Within
+    from app.store.tx import Tx
+
+CANDIDATES = 100
+
+# $2: a document or NULL; $3: a collection or NULL. Each scope has a statement of its own: in one statement for all, a
+# plan that is kept would read the whole workspace to search one document.
+_IN_DOCUMENT = {False: "$2::uuid IS NULL", True: "d.id = $2::uuid"}
+_IN_COLLECTION = {
+    False: "$3::uuid IS NULL",
+    True: """EXISTS (
+     SELECT FROM collection_items i
+      WHERE i.workspace_id = $1 AND i.collection_id = $3::uuid AND i.item_type = 'document' AND i.item_id = d.id)""",
+}
+
+# BM25 (k1 0.9, b 0.4) of passages, each with 0.4 of its better neighbour: an answer often begins in one and ends in
+# the next. idf, number and length of passages are the whole workspace's.
+_LEXICAL = """
+WITH query AS (
+  SELECT lexeme AS term, cardinality(positions) AS weight FROM unnest(to_tsvector($5::text::regconfig, $6))
+), statistics AS (
+  SELECT chunks::float8 AS n, length::float8 / greatest(chunks, 1) AS average
+    FROM index_statistics WHERE workspace_id = $1 AND language = $5 AND level = 'paragraph'
+), counted AS MATERIALIZED (
+  SELECT term, weight, (SELECT count(*) FROM postings p
+                         WHERE p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = $5
+                           AND p.term = query.term) AS df
+    FROM query
+), terms AS MATERIALIZED (
+  SELECT term, weight * ln(1 + (n - df + 0.5) / (df + 0.5)) AS value, average FROM counted, statistics
+), own AS (
+  SELECT c.id, c.document_id, c.ordinal,
+         sum(value * tf / (tf + 0.9 * (0.6 + 0.4 * p.length / greatest(average, 1)))) AS score
+    FROM terms
+    JOIN postings p ON p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = $5 AND p.term = terms.term
+    JOIN chunks c ON c.workspace_id = $1 AND c.id = p.chunk_id
+    JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
+   WHERE {scoped}
+   GROUP BY c.id, c.document_id, c.ordinal
+), near AS (
+  SELECT id, score + 0.4 * greatest(
+           CASE WHEN lag(ordinal) OVER places = ordinal - 1 THEN lag(score) OVER places ELSE 0 END,
+           CASE WHEN lead(ordinal) OVER places = ordinal + 1 THEN lead(score) OVER places ELSE 0 END) AS score
+    FROM own WINDOW places AS (PARTITION BY document_id ORDER BY ordinal)
+)
+SELECT id, score, (SELECT 1.4 * sum(value) FROM terms) AS bound
+  FROM near WHERE id <> ALL($4::uuid[])
+ ORDER BY score DESC, id
+ LIMIT $7
+"""
+
+# `+ 0` keeps the planner from an approximate index, which would filter after it has chosen.
+_DENSE = """
+SELECT c.id, 1 - (v.embedding::halfvec({dim}) <=> $5::halfvec({dim})) + 0 AS score
+  FROM chunks c
+  JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
+  JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = 0 AND v.model = $6
+                AND v.dim = {dim}
+ WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND c.id <> ALL($4::uuid[]) AND {scoped}
+ ORDER BY score DESC, c.id
+ LIMIT $7
+"""
+
+_PENDING = """
+SELECT count(*) FROM documents d WHERE d.workspace_id = $1 AND d.indexed_revision < d.revision AND {scoped}
+"""
+
+_SIBLING = """
+SELECT s.id FROM chunks s
+ WHERE s.workspace_id = $1 AND s.parent_id = c.parent_id AND s.level = c.level AND s.ordinal {side} c.ordinal
+ ORDER BY s.ordinal {order} LIMIT 1
+"""
+
+# The text of sections and documents is cut out of the revision that was indexed, which may not be the newest: chunks
+# change together when indexing is done. $2 is where to begin, $3 how many characters to give, of each.
+_CHUNKS = f"""
+SELECT c.id, c.level, c.ordinal, c.parent_id, c.document_id, d.title AS document_title, c.revision, c.section_path,
+       c.heading, c.start_index, c.end_index, c.word_count,
+       prev.id AS prev_id, following.id AS next_id,
+       CASE WHEN c.level = 'paragraph' THEN substr(c.content, $2 + 1, $3)
+            ELSE (SELECT substr(t.content, c.start_index + $2 + 1,
+                                least(greatest(c.end_index - c.start_index - $2, 0), $3))
+                    FROM document_revisions r
+                    JOIN contents t ON t.workspace_id = $1 AND t.digest = r.content_digest
+                   WHERE r.workspace_id = $1 AND r.document_id = c.document_id AND r.revision = c.revision)
+       END AS content
+  FROM {{source}} AS c
+  JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id AND d.deleted_at IS NULL
+  LEFT JOIN LATERAL ({_SIBLING.format(side="<", order="DESC")}) AS prev ON true
+  LEFT JOIN LATERAL ({_SIBLING.format(side=">", order="ASC")}) AS following ON true
+ {{order}}
+"""
+
+_BY_ID = _CHUNKS.format(
+    source="""(SELECT chunks.*, place FROM unnest($4::uuid[]) WITH ORDINALITY AS wanted(id, place)
+                 JOIN chunks ON chunks.workspace_id = $1 AND chunks.id = wanted.id)""",
+    order="ORDER BY c.place",
+)
+
+_PARTS = _CHUNKS.format(
+    source="""(SELECT * FROM chunks WHERE workspace_id = $1 AND parent_id = $4 ORDER BY start_index, level, ordinal
+                LIMIT $5)""",
+    order="ORDER BY c.start_index, c.level, c.ordinal",
+)
+
+_SIDE = """
+(SELECT * FROM chunks WHERE workspace_id = $1 AND {family} AND level = $5 AND ordinal {side} $6
+  ORDER BY ordinal {order} LIMIT $7)
+"""
+_FAMILY = "parent_id = $4"
+_ANYWHERE = "document_id = $4"
+
+
+def _side(family: str, side: str, order: str) -> str:
+    source = _SIDE.format(family=family, side=side, order=order)
+    return _CHUNKS.format(source=source, order="ORDER BY c.ordinal")
+
+
+_BEFORE = {family: _side(family, "<", "DESC") for family in (_FAMILY, _ANYWHERE)}
+_AFTER = {family: _side(family, ">", "ASC") for family in (_FAMILY, _ANYWHERE)}
+
+_RETIRED = """
+SELECT x.document_id, x.level, x.ordinal, x.section_path, x.revision, d.revision AS current_revision,
+       (SELECT substr(t.content, x.start_index + 1, least(x.end_index - x.start_index, $3))
+          FROM document_revisions r
+          JOIN contents t ON t.workspace_id = $1 AND t.digest = r.content_digest
+         WHERE r.workspace_id = $1 AND r.document_id = x.document_id AND r.revision = x.revision) AS content
+  FROM retired_chunks x
+  JOIN documents d ON d.workspace_id = $1 AND d.id = x.document_id AND d.deleted_at IS NULL
+ WHERE x.workspace_id = $1 AND x.id = $2
+"""
+
+_SUCCESSORS = """
+SELECT c.id, c.content, c.section_path = $5 AS same_section
+  FROM chunks c
+ WHERE c.workspace_id = $1 AND c.document_id = $2 AND c.level = $3
+ ORDER BY (c.level = 'paragraph' AND c.content = $6) DESC, (c.level = 'section' AND c.section_path = $5) DESC,
+          abs(c.ordinal - $4), c.ordinal
+ LIMIT $7
+"""
+
+
+def _scoped(within: Within) -> str:
+    document, collection = (
+        _IN_DOCUMENT[within.document_id is not None],
+        _IN_COLLECTION[within.collection_id is not None],
+    )
+    return f"d.deleted_at IS NULL AND {document} AND {collection}"
+
+
+def _scope(within: Within) -> tuple[UUID | None, UUID | None]:
+    return within.document_id, within.collection_id
+
+
+async def rank_lexically(
+    tx: Tx, within: Within, seen: Sequence[UUID], language: str, text: str
+) -> list[asyncpg.Record]:
+    """Rank passages by words; `bound` is the score that none can exceed."""
+    return await tx.fetch(
+        _LEXICAL.format(scoped=_scoped(within)), tx.workspace_id, *_scope(within), seen, language, text, CANDIDATES
+    )
+
+
+async def rank_by_vector(
+    tx: Tx, within: Within, seen: Sequence[UUID], vector: Vector, model: str
+) -> list[asyncpg.Record]:
+    """Rank passages by cosine; the statement holds the dimension as a literal."""
+    sql = _DENSE.format(dim=len(vector), scoped=_scoped(within))
+    return await tx.fetch(sql, tx.workspace_id, *_scope(within), seen, HalfVector(vector), model, CANDIDATES)
+
+
+async def count_pending(tx: Tx, within: Within) -> int:
+    """Count documents in scope whose current text is not indexed."""
+    count: int = await tx.fetchval(_PENDING.format(scoped=_scoped(within)), tx.workspace_id, *_scope(within))
+    return count
+
+
+async def read_chunks(tx: Tx, ids: Sequence[UUID], start: int, length: int) -> list[asyncpg.Record]:
+    """Read chunks in the order of their ids, each from a character on and at most so many; absent ones are left out."""
+    return await tx.fetch(_BY_ID, tx.workspace_id, start, length, ids)
+
+
+async def read_parts(tx: Tx, parent_id: UUID, length: int, limit: int) -> list[asyncpg.Record]:
+    """Read the first parts of a section or document in the order of the text."""
+    return await tx.fetch(_PARTS, tx.workspace_id, 0, length, parent_id, limit)
+
+
+async def read_before(tx: Tx, chunk: asyncpg.Record, length: int, limit: int) -> list[asyncpg.Record]:
+    """Read the nearest siblings before a chunk, in the order of the text."""
+    args = (0, length, chunk["parent_id"], chunk["level"], chunk["ordinal"], limit)
+    return await tx.fetch(_BEFORE[_FAMILY], tx.workspace_id, *args)
+
+
+async def read_after(tx: Tx, chunk: asyncpg.Record, length: int, limit: int) -> list[asyncpg.Record]:
+    """Read the nearest siblings after a chunk, in the order of the text."""
+    args = (0, length, chunk["parent_id"], chunk["level"], chunk["ordinal"], limit)
+    return await tx.fetch(_AFTER[_FAMILY], tx.workspace_id, *args)
+
+
+async def read_around(tx: Tx, chunk: asyncpg.Record, length: int, limit: int) -> list[asyncpg.Record]:
+    """Read the nearest chunks of the same level on both sides, whatever section they are in."""
+    args = (0, length, chunk["document_id"], chunk["level"], chunk["ordinal"], limit)
+    before = await tx.fetch(_BEFORE[_ANYWHERE], tx.workspace_id, *args)
+    return before + await tx.fetch(_AFTER[_ANYWHERE], tx.workspace_id, *args)
+
+
+async def find_retired(tx: Tx, chunk_id: UUID, length: int) -> asyncpg.Record | None:
+    """Find what a chunk was whose text is gone from its document."""
+    return await tx.fetchrow(_RETIRED, tx.workspace_id, chunk_id, length)
+
+
+async def list_successors(tx: Tx, retired: asyncpg.Record, limit: int) -> list[asyncpg.Record]:
+    """List chunks that may have taken a retired one's place: the same text first, then the nearest."""
+    return await tx.fetch(
+        _SUCCESSORS,
+        tx.workspace_id,
+        retired["document_id"],
+        retired["level"],
+        retired["ordinal"],
+        retired["section_path"],
+        retired["content"],
+        limit,
+    )

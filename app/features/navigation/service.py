@@ -1,0 +1,135 @@
+"""Gathering the passages that a query is about, and finding chunks by ids that may be old."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from app.features.collections import service as collections
+from app.features.documents.errors import DocumentNotFound
+from app.features.documents.service import document_exists
+from app.features.indexing.service import LANGUAGE, Embedder
+from app.features.navigation import queries
+from app.features.navigation.errors import ChunkNotFound
+from app.features.search.service import THRESHOLD, calibrated, fuse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.features.navigation.schemas import Within
+    from app.gate.operation import Context
+    from app.store.tx import Tx
+
+MAX_PASSAGE: Final = 2_000
+"""Characters; no passage is longer."""
+
+_CANDIDATES: Final = 60
+_ALIKE: Final = 0.3
+"""Share of letter triples in common from which an edited passage counts as the same one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage that a query is about, with the revision of its document that it stands in."""
+
+    row: asyncpg.Record
+    score: float
+    by_words: bool
+    """Whether it has a word of the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Passages, best first, how many more there were among the candidates, and documents not searchable yet."""
+
+    passages: list[Passage]
+    left: int
+    pending: int
+
+
+async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequence[UUID] = ()) -> Gathered:
+    """Find the passages in scope that are nearest to a text by words and meaning; what was seen is left out.
+
+    Raises:
+        DocumentNotFound, CollectionNotFound: there is no such scope.
+    """
+    embedder = ctx.get(Embedder)
+    vector = await embedder.embed_query(text)  # no snapshot is open while a model thinks
+    async with ctx.snapshot() as tx:
+        await _require(tx, within)
+        lexical = await queries.rank_lexically(tx, within, seen, LANGUAGE, text)
+        dense = await queries.rank_by_vector(tx, within, seen, vector, embedder.name)
+        words = {row["id"]: row["score"] for row in lexical}
+        cosines = {row["id"]: row["score"] for row in dense}
+        ranked = fuse(words, cosines, lexical[0]["bound"] if lexical else 0.0)
+        rows = await queries.read_chunks(tx, ranked[:limit], 0, MAX_PASSAGE)
+        pending = await queries.count_pending(tx, within)
+    passages = [
+        Passage(
+            row,
+            calibrated(embedder.name, cosines[row["id"]]) if row["id"] in cosines else THRESHOLD,
+            row["id"] in words,
+        )
+        for row in rows
+    ]
+    return Gathered(passages, len(ranked) - len(passages), pending)
+
+
+async def _require(tx: Tx, within: Within) -> None:
+    if within.document_id is not None and not await document_exists(tx, within.document_id):
+        raise DocumentNotFound
+    if within.collection_id is not None:
+        await collections.require(tx, within.collection_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A chunk, and the old id that it answers for."""
+
+    row: asyncpg.Record
+    supersedes: UUID | None = None
+    notice: str | None = None
+
+
+async def find_chunk(tx: Tx, chunk_id: UUID, start: int, length: int) -> Found:
+    """Read a chunk; an id whose text was edited or moved gives the chunk that took its place, and says so.
+
+    Raises:
+        ChunkNotFound: no chunk ever had the id, or nothing took its place.
+    """
+    rows = await queries.read_chunks(tx, [chunk_id], start, length)
+    if rows:
+        return Found(rows[0])
+    retired = await queries.find_retired(tx, chunk_id, MAX_PASSAGE)
+    successor = await _successor(tx, retired) if retired is not None else None
+    rows = await queries.read_chunks(tx, [successor], 0, length) if successor is not None else []
+    if retired is None or not rows:
+        raise ChunkNotFound
+    notice = (
+        f"Chunk {chunk_id} is gone: its text was changed after revision {retired['revision']}. "
+        f"This is the {retired['level']} that took its place."
+    )
+    return Found(rows[0], chunk_id, notice)
+
+
+async def _successor(tx: Tx, retired: asyncpg.Record) -> UUID | None:
+    candidates = await queries.list_successors(tx, retired, _CANDIDATES)
+    if retired["level"] != "paragraph":
+        same = [row["id"] for row in candidates if row["same_section"]]
+        return same[0] if same else None
+    wanted = _triples(retired["content"] or "")
+    best, alike = None, _ALIKE
+    for row in candidates:  # the nearest come first, and win a tie
+        found = _triples(row["content"])
+        share = len(wanted & found) / max(len(wanted | found), 1)
+        if share > alike or row["content"] == retired["content"]:
+            best, alike = row["id"], share
+    return best
+
+
+def _triples(text: str) -> set[str]:
+    folded = text.casefold()
+    return {folded[at : at + 3] for at in range(max(len(folded) - 2, 1))}

@@ -1,0 +1,1 @@
+"""Answers from stored passages, each statement with a citation that can be opened later."""

@@ -1,0 +1,138 @@
+"""The language model that the operator names: any endpoint that speaks OpenAI's chat completions."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx2
+import pydantic_core
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_MAX_ANSWER: Final = 40_000
+_MAX_BODY: Final = 4 * 1024 * 1024
+_OK: Final = 200
+_BAD_REQUEST: Final = 400
+_TOO_MANY: Final = 429
+_SERVER: Final = 500
+_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
+_FIELDS: Final = ("max_tokens", "max_completion_tokens")
+"""What the length of the answer is called: by nearly everybody, and by OpenAI's newer models."""
+
+
+class ModelFailed(Exception):
+    """The model gave no answer; the message is for callers and holds nothing of the address or the key."""
+
+
+class _Again(ModelFailed):
+    """Another try may help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Where the model is and what one answer may cost: seconds over all tries, tokens in and out, calls a day."""
+
+    url: str
+    name: str
+    key: str
+    seconds: float
+    tries: int
+    input_tokens: int
+    output_tokens: int
+    calls_per_day: int
+
+
+class Model:
+    """Completes one prompt at a time; `terms` is None where no model is configured."""
+
+    def __init__(self, terms: Terms | None) -> None:
+        self.terms = terms
+        self._field = _FIELDS[0]
+        headers = {"authorization": f"Bearer {terms.key}"} if terms and terms.key else {}
+        self._client = httpx2.AsyncClient(headers=headers, timeout=terms.seconds if terms else None)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Model:
+        """Make the model of the settings."""
+        if not settings.reason_url:
+            return cls(None)
+        terms = Terms(
+            url=settings.reason_url.rstrip("/"),
+            name=settings.reason_model,
+            key=settings.reason_api_key.get_secret_value(),
+            seconds=settings.reason_seconds,
+            tries=settings.reason_tries,
+            input_tokens=settings.reason_input_tokens,
+            output_tokens=settings.reason_output_tokens,
+            calls_per_day=settings.reason_calls_per_day,
+        )
+        return cls(terms)
+
+    async def complete(self, system: str, user: str) -> str:
+        """Give the model's text.
+
+        Raises:
+            ModelFailed: it is away, too slow, refuses, or answers in no form that is known.
+        """
+        assert self.terms is not None
+        prompt = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        tries = AsyncRetrying(
+            stop=stop_after_attempt(self.terms.tries),
+            wait=wait_exponential_jitter(multiplier=0.2, max=5),
+            retry=retry_if_exception_type(_Again),
+            reraise=True,
+        )
+        try:
+            async with asyncio.timeout(self.terms.seconds):
+                return await tries(self._ask, prompt)
+        except TimeoutError as error:
+            raise ModelFailed(f"it did not answer within {self.terms.seconds:g} s") from error
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _ask(self, prompt: list[dict[str, str]]) -> str:
+        status, body = await self._post(prompt, self._field)
+        if status == _BAD_REQUEST and _FIELDS[1].encode() in body and self._field != _FIELDS[1]:
+            self._field = _FIELDS[1]
+            status, body = await self._post(prompt, self._field)
+        if status != _OK:
+            log.warning("the model answered with status %d", status)
+            kind = _Again if status == _TOO_MANY or status >= _SERVER else ModelFailed
+            raise kind(f"it answered with status {status}")
+        return _text_of(body)
+
+    async def _post(self, prompt: list[dict[str, str]], field: str) -> tuple[int, bytes]:
+        assert self.terms is not None
+        sent = {"model": self.terms.name, "messages": prompt, "stream": False, field: self.terms.output_tokens}
+        try:
+            async with self._client.stream("POST", f"{self.terms.url}/chat/completions", json=sent) as answer:
+                body = bytearray()
+                async for part in answer.aiter_bytes():
+                    body += part
+                    if len(body) > _MAX_BODY:
+                        raise ModelFailed("its answer is too large")
+                return answer.status_code, bytes(body)
+        except httpx2.HTTPError as error:
+            log.warning("the model cannot be reached (%s)", type(error).__name__)
+            raise _Again("it cannot be reached") from error
+
+
+def _text_of(body: bytes) -> str:
+    try:
+        answer: Any = pydantic_core.from_json(body)
+        text = answer["choices"][0]["message"]["content"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise ModelFailed("its answer has no form that is known") from error
+    if not isinstance(text, str) or not (said := _THINKING.sub("", text).strip()):
+        raise ModelFailed("its answer is empty")
+    return said[:_MAX_ANSWER]
