@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from app.features.accounts import service as accounts
 from app.features.keys import service as keys
 from app.features.mail import service as mail
+from app.features.plans import service as subscriptions
 from app.features.signin import service as signin
+from app.gate.policy import Plans
 from app.store import postgres
 
 if TYPE_CHECKING:
@@ -31,6 +33,12 @@ def create_key(settings: Settings, email: str, scopes: list[str], name: str) -> 
 def sign_in_link(settings: Settings, email: str) -> dict[str, Any]:
     """Create a one-time link with which a user sets a password and signs in."""
     return _run(settings, lambda database: signin.create_sign_in_link(database, settings.url, email))
+
+
+def set_plan(settings: Settings, email: str, plan: str, trial_days: int | None) -> dict[str, Any]:
+    """Give a user's personal workspace a plan, for some days or until another is set."""
+    plans = Plans.load(settings.plans_file)
+    return _run(settings, lambda database: subscriptions.set_plan(database, plans, email, plan, trial_days))
 
 
 def outbox(settings: Settings) -> dict[str, Any]:

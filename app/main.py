@@ -34,6 +34,7 @@ from app.features.oauth.provider.documents import Documents
 from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Terms
 from app.features.oauth.targets import Targets
+from app.features.plans.service import Usage
 from app.features.reason.remote import Model
 from app.features.scrape.remote import Pages
 from app.features.signin import service as signin
@@ -49,6 +50,7 @@ from app.gate.marks import Marks
 from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
+from app.gate.quota import Meters
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
 from app.store.confined import Confined
@@ -138,6 +140,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         }
         revocations = Revocations(resolvers.values())
         confined = Confined()
+        usage = Usage(database)
         marks = _marks(database)
         await stack.enter_async_context(marks.flushing())
         app.state.gate = Gate(
@@ -149,6 +152,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Embedder: embedder,
                 Examiner: Examiner(settings.url),
                 Site: Site(settings.url, settings.product_name, settings.mailed_links),
+                Usage: usage,
+                Meters: usage,
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 Wording: Wording(errors.error_object),

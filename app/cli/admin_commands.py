@@ -45,6 +45,20 @@ def sign_in_link(email: Email, as_json: AsJson = False) -> None:
     _answer(answer, as_json, f"Sign-in link of {email} (works once, within 24 hours): {answer['signInLink']}")
 
 
+@admin.command("set-plan")
+def set_plan(
+    email: Email,
+    plan: Annotated[str, typer.Option("--plan", help="A plan of plans.toml, or none.")],
+    trial_days: Annotated[int | None, typer.Option("--trial-days", min=1, max=3650, help="End it after days.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set the plan of a user's personal workspace; running programs see it within seconds."""
+    settings = guarded("app.wiring:join", read_settings())
+    answer = guarded("app.admin:set_plan", settings, email, plan, trial_days)
+    ends = f" until {answer['trialEndsAt']}" if answer["trialEndsAt"] else ""
+    _answer(answer, as_json, f"The plan of {email} is {answer['plan'] or 'none'}{ends}")
+
+
 @admin.command("outbox")
 def outbox(as_json: AsJson = False) -> None:
     """Show the newest mails, with the texts of those that no mail server took."""

@@ -94,6 +94,36 @@ class Client:
         """
         return self._call(method, path, json=body, headers={"Idempotency-Key": key})
 
+    def download(self, path: str, target: Path) -> None:
+        """Write what is read to a file, whole and on the disk.
+
+        Raises:
+            RefusedError: the service answered with an error, does not answer, or broke off.
+        """
+        for attempt in range(TRIES):
+            try:
+                self._fetch(path, target)
+            except httpx2.TransportError as error:
+                if attempt == TRIES - 1:
+                    raise self._unreachable(error) from error
+                time.sleep(0.2 * 2**attempt)
+            else:
+                return
+
+    def _fetch(self, path: str, target: Path) -> None:
+        with self._http.stream("GET", path) as response, target.open("wb") as file:
+            if not response.is_success:
+                response.read()
+                raise _refusal(response)
+            for chunk in response.iter_bytes():
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _unreachable(self, error: Exception) -> RefusedError:
+        message = f"{self.target.url} does not answer ({type(error).__name__}); is the service running?"
+        return RefusedError(0, "UNREACHABLE", message)
+
     def _call(self, method: str, path: str, **parts: Any) -> dict[str, Any]:
         response = self._patiently(method, path, **parts)
         if response.is_success:
@@ -115,8 +145,7 @@ class Client:
         try:
             return self._http.request(method, path, **parts)
         except httpx2.TransportError as error:
-            message = f"{self.target.url} does not answer ({type(error).__name__}); is the service running?"
-            raise RefusedError(0, "UNREACHABLE", message) from error
+            raise self._unreachable(error) from error
 
 
 def _refusal(response: httpx2.Response) -> RefusedError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from app.cli import connect_commands
+from app.cli.archives import export_archive, import_archive, is_archive
 from app.cli.client import Client, RefusedError, find_target
 from app.cli.importing import Memory, Outcome, find_files, import_file
 from app.cli.output import complain, say
@@ -23,19 +25,23 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("import")(import_paths)
+    app.command("export")(export)
     app.command("search")(search)
     connect_commands.register(app)
 
 
 def import_paths(
-    paths: Annotated[list[Path], typer.Argument(exists=True, help="Markdown and text files, or folders of them.")],
+    paths: Annotated[list[Path], typer.Argument(exists=True, help="Text files, folders of them, or one archive.")],
     tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag for every document; may be repeated.")] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Take the file also where somebody edited the document meanwhile.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import files as documents. Running it again sends only what changed."""
+    """Import files as documents, or an archive that `ctx export` wrote. Running it again sends only what is missing."""
+    if any(map(is_archive, paths)):
+        _import_archive(paths, as_json)
+        return
     target = find_target()
     client, memory = Client(target), Memory(target)
     files = list(find_files(paths))
@@ -53,6 +59,46 @@ def import_paths(
     _report(outcomes, as_json)
     if any(outcome.result == "failed" for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _import_archive(paths: list[Path], as_json: bool) -> None:
+    if len(paths) > 1:
+        fail("import an archive by itself", 2)
+    client = Client(find_target())
+    try:
+        with _progress(hidden=as_json) as progress:
+            task = progress.add_task("Importing", total=None)
+            done = import_archive(client, paths[0], lambda at, end: progress.update(task, completed=at, total=end))
+    except RefusedError as error:
+        fail(f"{error.reason}: {error.message} Run it again to go on.", 1)
+    except (OSError, EOFError, tarfile.TarError, UnicodeDecodeError) as error:
+        fail(f"{paths[0]} cannot be read as an archive: {error}", 1)
+    finally:
+        client.close()
+    counts = done["counts"]
+    say(json.dumps(done) if as_json else f"{counts['created']} created, {counts['existing']} were there already")
+
+
+def export(
+    path: Annotated[Path, typer.Argument(dir_okay=False, help="The archive to write, such as repository.tar.gz.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Export the whole workspace, with its history, into an archive. Running it again goes on where it was cut off."""
+    if path.exists() and not overwrite:
+        fail(f"{path} is there already; --overwrite replaces it", 2)
+    client = Client(find_target())
+    try:
+        with _progress(hidden=as_json) as progress:
+            task = progress.add_task("Exporting", total=None)
+            done = export_archive(client, path, lambda at, end: progress.update(task, completed=at, total=end))
+    except RefusedError as error:
+        fail(f"{error.reason}: {error.message}", 1)
+    except OSError as error:
+        fail(f"{path} cannot be written: {error}", 1)
+    finally:
+        client.close()
+    say(json.dumps(done | {"path": str(path)}) if as_json else f"{done['itemsDone']} items were written to {path}")
 
 
 def _progress(*, hidden: bool) -> Progress:

@@ -45,13 +45,17 @@ class Outcome:
     message: str = ""
 
 
+def state_folder() -> Path:
+    """Give the folder of what is remembered between runs."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "context-repo"
+
+
 class Memory:
     """The imports of one service and key, as an append-only file of JSON lines."""
 
     def __init__(self, target: Target) -> None:
         name = hashlib.sha256(f"{target.url}\0{target.api_key}".encode()).hexdigest()[:24]
-        base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-        self._file = base / "context-repo" / "imports" / f"{name}.jsonl"
+        self._file = state_folder() / "imports" / f"{name}.jsonl"
         self._known: dict[str, Imported] = {}
         if self._file.is_file():
             for line in self._file.read_text(encoding="utf-8").splitlines():

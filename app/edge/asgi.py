@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from app.kit.errors import PayloadTooLarge
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 
     Scope = MutableMapping[str, Any]
     Message = MutableMapping[str, Any]
@@ -65,3 +65,11 @@ async def send_bytes(send: Send, status: int, headers: Headers, body: bytes) -> 
         headers.append((b"content-length", str(len(body)).encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+async def send_stream(send: Send, status: int, headers: Headers, chunks: AsyncIterator[bytes]) -> None:
+    """Send a response whose length nobody knows yet; a failure in between cuts it off, which the reader sees."""
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    async for chunk in chunks:
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})

@@ -14,6 +14,7 @@ from app.gate.arguments import parse_args
 from app.gate.guesses import Guesses
 from app.gate.operation import Context, Operation
 from app.gate.principal import CredentialKind
+from app.gate.quota import Meters, Quota
 from app.kit.errors import (
     AppError,
     EntitlementUnavailable,
@@ -117,6 +118,7 @@ class Gate:
         self._guesses = Guesses(limiter)
         self._resolvers = resolvers
         self._services = services
+        self._quota = Quota(self.get(Meters))
         self._secrets = (secret_key, secret_key_old) if secret_key_old else (secret_key,)
         self._marks = marks
 
@@ -219,6 +221,7 @@ class Gate:
             msg = "Send an Idempotency-Key: sent twice, this must happen once."
             raise PreconditionRequired(msg)
         call = _Caller(admission.principal, request_id)
+        await _translated(self._quota.reserve(call.principal, operation))
         if operation.items or not operation.writes:
             ctx = self._context(call, operation, keyed=keyed)
             if operation.items:
@@ -259,8 +262,8 @@ class Gate:
         async def run(
             operation: Operation[Any, Any], model: type[Model], raw: dict[str, Any], number: int, key: str | None
         ) -> Any:
-            policy = (operation.scopes, operation.feature, operation.credentials, operation.spends)
-            assert policy == (whole.scopes, whole.feature, whole.credentials, whole.spends)
+            policy = (operation.scopes, operation.feature, operation.credentials)
+            assert policy == (whole.scopes, whole.feature, whole.credentials)
             own = f"{base}#{number}" if key is None and base is not None else key
             return (await self._repeated(call, operation, parse_args(model, raw), own)).result
 
@@ -278,7 +281,8 @@ class Gate:
         key = keys[0] if keys else None
         opening = queries.claim_receipt(ctx.workspace_id, key) if key else ""
         begun = False
-        alone = not keys and operation.is_single(args)
+        limits = await self._quota.near(ctx.principal, operation)
+        alone = not keys and not limits and operation.is_single(args)
         database, collections = self.database, ctx.principal.collections
         held = database.single(ctx.workspace_id) if alone else database.tx(ctx.workspace_id, opening, collections)
         try:
@@ -288,7 +292,7 @@ class Gate:
                 if keys and (stored := await replay.stored_answer(tx, keys)) is not None:
                     tx.closing = replay.renewed(ctx, keys, stored)
                     return Answer(_parse_result(operation, stored), stored, replayed=True)
-                result = await operation.function(ctx, args, *ctx._prepared)  # noqa: SLF001
+                result = await self._quota.within(tx, limits, lambda: operation.function(ctx, args, *ctx._prepared))  # noqa: SLF001
                 body = result.to_json() if result is not None else b""
                 if not alone:
                     tx.closing = queries.finish(ctx, key, replay.pack(body, key) if key else b"")

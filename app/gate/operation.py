@@ -134,8 +134,8 @@ class Operation(Generic[A, R]):
     `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
     function that sets the tenant, changes what it changes and records that itself (`Context.call`); where `single` is a
     function, it tells for which arguments.
-    One that `needs_key` is refused without an `Idempotency-Key`. One of `items` is no transaction and keeps no receipt:
-    it runs other commands of the same policy, each with its own (`Context.item`).
+    One that `needs_key` is refused without an `Idempotency-Key`. `spends` names the meters that it may add to. One of
+    `items` is no transaction and keeps no receipt: it runs other commands, each with its own (`Context.item`).
 
     An effect reaches outside of the database: `prepare` does that without any transaction and gives what it found;
     `function`, its commit, gets that as a third argument and is one transaction, which judges everything again. The
@@ -150,7 +150,7 @@ class Operation(Generic[A, R]):
     scopes: tuple[Scope, ...]
     rate: Rate
     feature: Feature | None
-    spends: Meter | None
+    spends: tuple[Meter, ...]
     plan_exempt: bool
     credentials: frozenset[CredentialKind]
     raises: tuple[type[AppError], ...]
@@ -192,7 +192,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     rate: Rate,
     raises: tuple[type[AppError], ...] = (),
     feature: Feature | None = None,
-    spends: Meter | None = None,
+    spends: tuple[Meter, ...] = (),
     plan_exempt: bool = False,
     credentials: frozenset[CredentialKind] = frozenset(),
     single: bool | Callable[[A], bool] = False,

@@ -100,9 +100,19 @@ class Feature(StrEnum):
 
 
 class Meter(StrEnum):
-    """What a plan may limit in amount."""
+    """What a plan may limit in amount: what is stored now, or what is done in a calendar month (UTC)."""
 
     DOCUMENTS = "documents"
+    PROMPTS = "prompts"
+    COLLECTIONS = "collections"
+    STORAGE_BYTES = "storage_bytes"
+    API_KEYS = "api_keys"
+    API_UNITS_MONTH = "api_units_month"
+
+    @property
+    def monthly(self) -> bool:
+        """Whether it counts what happens in a month, and so is reserved before the call."""
+        return self.endswith("_month")
 
 
 @dataclass(frozen=True, slots=True)

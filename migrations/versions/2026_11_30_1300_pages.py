@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import member_policy, tenant_policies
 from migrations import functions
 
-revision = "0009"
-down_revision = "0008"
+revision = "0011"
+down_revision = "0010"
 
 # `content_digest` is the text as it was fetched: once a document says something else, the page is asked for in full.
 TABLES = """

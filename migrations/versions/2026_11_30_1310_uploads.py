@@ -5,19 +5,10 @@ from __future__ import annotations
 from app.store.base import member_policy, tenant_policies
 from migrations import functions
 
-revision = "0010"
-down_revision = "0009"
+revision = "0012"
+down_revision = "0011"
 
-# Files are packed already: they are stored as they come.
 TABLES = """
-CREATE TABLE blobs (
-  workspace_id uuid NOT NULL,
-  digest bytea NOT NULL,
-  body bytea NOT NULL,
-  PRIMARY KEY (workspace_id, digest)
-);
-ALTER TABLE blobs ALTER COLUMN body SET STORAGE EXTERNAL;
-
 CREATE TABLE document_files (
   workspace_id uuid NOT NULL,
   document_id uuid NOT NULL,
@@ -34,8 +25,7 @@ CREATE INDEX document_files_workspace_id_digest_idx ON document_files (workspace
 """
 
 GRANTS = """
-GRANT SELECT ON blobs, document_files TO app_write, app_read, app_system;
-GRANT INSERT, UPDATE, DELETE ON blobs TO app_write, app_system;
+GRANT SELECT ON document_files TO app_write, app_read, app_system;
 GRANT INSERT, DELETE ON document_files TO app_write, app_system;
 """
 
@@ -43,11 +33,11 @@ GRANT INSERT, DELETE ON document_files TO app_write, app_system;
 def upgrade() -> None:
     """Apply."""
     functions.run(TABLES)
-    functions.run(tenant_policies("blobs") + tenant_policies("document_files"))
+    functions.run(tenant_policies("document_files"))
     functions.run(member_policy("document_files", "document", "document_id"))
     functions.run(GRANTS)
 
 
 def downgrade() -> None:
     """Take back."""
-    functions.run("DROP TABLE document_files, blobs")
+    functions.run("DROP TABLE document_files")

@@ -27,6 +27,7 @@ SQL_ELSEWHERE = {
     "store/base.py": "the policies that every tenant table has",
     "store/tx.py": "begins and ends transactions",
     "store/migrating.py": "asks which migrations have run",
+    "store/blobs.py": "keeps bytes for whichever feature refers to them",
     "store/jobs.py": "extends the queue's own statement",
     "supervisor.py": "asks once, at the start, whether a first user has to be made",
 }
@@ -117,9 +118,13 @@ def test_every_face_belongs_to_one_operation_of_its_name():
         assert all(issubclass(error, AppError) for error in operation.raises)
 
 
+READERS_MAY = {"exports.start": "it copies what the caller may read, and changes nothing of it"}
+"""Commands for which reading scopes are enough, each with its reason."""
+
+
 def test_every_writing_operation_needs_a_writing_scope():
     for face in FACES:
-        if face.operation.writes and face.operation.scopes:
+        if face.operation.writes and face.operation.scopes and face.operation.name not in READERS_MAY:
             assert all(scope.endswith(".write") for scope in face.operation.scopes), face.label
 
 

@@ -231,6 +231,35 @@ REQUIREMENTS |= {
 }
 
 REQUIREMENTS |= {
+    "QUOTA": "more than the plan allows is 402 QUOTA_EXCEEDED with meter, limit, used, resetsAt; nothing is written",
+    "QUOTA-ORDER": "an allowance is judged after 404 and before preconditions",
+    "QUOTA-MONTH": "a monthly allowance is reserved before the call, exactly, and tells when it begins anew",
+    "PLAN-SET": "an administrator gives a workspace a plan, for a trial's days, or none",
+    "TOOL-ERRORS": "structuredContent.error of a failed tool equals the error of REST",
+    "ANONYMOUS-RATE": "what needs no credential is limited by address: 429 with Retry-After",
+    "EXPORT": "an export is a job that tells its progress, and an archive of Markdown, front matter and JSON lines",
+    "EXPORT-MOMENT": "documents are in an archive as they were when the export began",
+    "EXPORT-RIGHTS": "exports need both read scopes, imports both write scopes, and no restricted key may do either",
+    "IMPORT-ROUND": "export, import into an empty workspace, export: the same archive, byte for byte",
+    "IMPORT-CHUNKS": "a chunk is one transaction, counts once however often it is sent, and comes in its order",
+    "IMPORT-PARTIAL": "history with missing fields is kept; restoring it warns with LEGACY_PARTIAL_SNAPSHOT",
+    "PAGE-INSERTS": "walking a list by cursor misses nothing and shows nothing twice while items are added",
+    "MCP-GROK": "every request to /grok-mcp needs a credential and is sent to its own metadata (sections 6.5, 10)",
+    "MCP-LINE": "a client that takes JSON alone gets one line of it (sections 1.1, 10)",
+    "MCP-202": "a notification is answered 202 without a body (sections 1.1, 10)",
+    "MCP-UNKNOWN": "unknown methods are unknown, whoever asks (section 1.1)",
+    "MCP-ERAS": "the stateless revision and every handshake revision are spoken (section 1.1)",
+    "MCP-STRUCTURED": "structuredContent is the body of REST (sections 1.2, 10)",
+    "MCP-DELETE-TWICE": "a delete answers {id, deleted: true}, twice in a row (sections 1.2, 10)",
+    "MCP-LENIENT": "arrays may come as JSON text or as one text (sections 1.2, 8)",
+    "MCP-OLD-NAMES": "tools of earlier releases are found by their old names (section 8)",
+    "RATE-NUMBERS": "hosted plans allow 10 scrape, 100 api and 120 readonly calls in 60 s (section 4.2)",
+    "ORDER-402": "a missing plan is said before a missing scope (section 4.3)",
+    "OPENAPI-CORE": "/openapi.json holds exactly the core operations (section 10)",
+    "OPENAPI-PUBLIC": "OpenAPI needs no credential, may be cached and carries Content-Signal (section 5)",
+}
+
+REQUIREMENTS |= {
     "PD-30": "POST /v1/pd/session answers sessionId, createdAt and an expiresAt an hour later",
     "PD-31": "POST /v1/pd/search answers {results, meta} with the fields of section 2.4, best first",
     "PD-31-SCOPE": "documentId and collectionId are applied before candidates are taken",

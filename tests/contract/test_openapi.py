@@ -29,6 +29,7 @@ def test_the_committed_files_are_current(name):
     assert committed == openapi.files()[name], "run `make openapi` and look at the difference"
 
 
+@proves("OPENAPI-CORE")
 async def test_the_served_document_lists_exactly_the_core_routes(http):
     served = (await http.get("/openapi.json")).json()
     found = {(method.upper(), path) for path, item in served["paths"].items() for method in item}
@@ -51,6 +52,7 @@ async def test_the_yaml_twin_says_the_same(http):
 
 @proves("AUTH-PUBLIC")
 @pytest.mark.parametrize("path", ["/openapi.json", "/openapi/full.json", "/api/openapi.yaml"])
+@proves("OPENAPI-PUBLIC")
 async def test_the_documents_are_public_cacheable_and_signal_their_use(http, path):
     answer = await http.get(path)
     assert answer.status_code == 200

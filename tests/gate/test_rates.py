@@ -200,6 +200,7 @@ async def test_a_limit_of_nothing_refuses_and_does_not_fail(limiters):
         assert state.reset_seconds >= 1
 
 
+@proves("RATE-NUMBERS")
 def test_the_hosted_plans_have_the_published_limits():
     plans = Plans.load().plans
     for name in ("trial", "Pro", "Pro Max", "Ultimate"):

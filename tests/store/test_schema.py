@@ -170,8 +170,9 @@ OUT_OF_REACH = {
     "postings": "read together with passages, which are narrowed; how rare a word is, is the workspace's own",
     "index_entries": "read together with the item, which is narrowed",
     "index_statistics": "sums over the workspace, of which an answer shows nothing",
-    "blobs": "read by the digest of a document's file, which is narrowed",
     "receipts": "each is found by the grant that wrote it",
+    "usage_counters": "numbers of the plan, which is the workspace's",
+    "blobs": "read by the digest of what refers to them, which is narrowed",
     "workspaces": "its name is no secret from its keys",
 }
 """Tenant tables that a key's collections do not narrow, each with its reason."""

@@ -7,6 +7,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from app.kit import archive
 from tests.support.world import WORLD
 
 if TYPE_CHECKING:
@@ -138,6 +139,17 @@ async def _item_ids(make: Make, user: User, known: dict[str, Any]) -> list[str]:
     return [await _document_id(make, user, known)]
 
 
+async def _export_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    """An export whose archive is ready."""
+    export_id = (await user.client.post("/v1/exports")).json()["data"]["id"]
+    await make.export(user, export_id)
+    return str(export_id)
+
+
+async def _import_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    return str((await user.client.post("/v1/imports")).json()["data"]["id"])
+
+
 IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "documentId": _document_id,
     "promptId": _prompt_id,
@@ -153,6 +165,8 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "collectionIds": _collection_ids,
     "itemIds": _item_ids,
     "itemId": _trashed_id,
+    "exportId": _export_id,
+    "importId": _import_id,
 }
 """How to make an object whose id an argument of this name takes; later ones may use the earlier ones' ids."""
 
@@ -176,6 +190,7 @@ VALUES: dict[tuple[str, str], Any] = {
     ("documents.restore", "expectedRevision"): 1,
     ("prompts.label", "label"): "staging",
     ("prompts.unlabel", "label"): "production",
+    ("imports.put_chunk", "entries"): [{"path": archive.MANIFEST, "text": archive.manifest().decode()}],
 }
 """Values that neither the type nor the name gives, by operation and argument."""
 

@@ -11,6 +11,7 @@ from uuid import UUID
 import httpx2
 
 from app.features.accounts import service as accounts
+from app.features.exports import service as exports
 from app.features.indexing.service import index_workspace
 from app.gate.policy import Scope
 from app.kit.ids import new_id
@@ -148,6 +149,11 @@ class Make:
             added = await client.post(f"/v1/collections/{made['id']}/items", json=body)
             assert added.status_code == 200, added.text
         return made
+
+    async def export(self, user: User, export_id: str) -> None:
+        """Do a worker's part of an export."""
+        while await exports.work(self._database, user.workspace_id, UUID(export_id)):
+            pass
 
     async def _insert_key(
         self,

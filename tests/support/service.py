@@ -14,7 +14,15 @@ import httpx2
 from app import wiring
 from app.gate.gate import Gate
 from app.gate.operation import Operation
-from app.kit.errors import AppError, Gone, IdempotencyInProgress, IdempotencyKeyReused, InvalidRequest, Unavailable
+from app.kit.errors import (
+    AppError,
+    Gone,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+    InvalidRequest,
+    QuotaExceeded,
+    Unavailable,
+)
 from app.main import create_app
 from app.settings import Settings
 from tests.support.asgi import PROXY, Transport
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
 
 BASE_URL = "http://service.test"
 _REDIS_DATABASES = 16
-ANY_OPERATION = (InvalidRequest, Gone, IdempotencyKeyReused, IdempotencyInProgress, Unavailable)
+ANY_OPERATION = (InvalidRequest, Gone, IdempotencyKeyReused, IdempotencyInProgress, QuotaExceeded, Unavailable)
 """What any operation may raise without declaring it."""
 
 

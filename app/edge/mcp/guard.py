@@ -10,6 +10,7 @@ from app.edge import errors
 from app.edge.asgi import ClientGone, header, read_body, send_bytes
 from app.edge.mcp.rpc import ADDED_HEADERS, CREDENTIAL, INTERNAL_ERROR, INVALID_REQUEST, Message, Refused
 from app.gate.gate import Credential, insufficient
+from app.gate.policy import Limit
 from app.gate.principal import CredentialKind, Principal
 from app.kit.errors import AppError, PayloadTooLarge, RateLimited, Unauthenticated
 
@@ -27,6 +28,8 @@ _ALLOW = (b"allow", b"POST, OPTIONS")
 _JSON = (b"content-type", b"application/json")
 _ANONYMOUS_BYTES = 64 * 1024
 """Discovery needs a few hundred; a larger body is only read for somebody who is known."""
+_ANONYMOUS = Limit(600, 60)
+"""Discovery of one address; wide, since one address may be the back end of many people's client."""
 _JSON_KINDS = ("application/json", "application/*", "*/*")
 
 
@@ -61,6 +64,8 @@ class Guard:
             caller = await self._identify(scope)
             body, message = await self._read(scope, receive, caller)
             self._authorize(scope, message, caller)
+            if caller is None:
+                await self._count(scope)
         except ClientGone:
             return
         except Refused as refusal:
@@ -116,6 +121,15 @@ class Guard:
         if operation is not None and operation.scopes and caller.scopes.isdisjoint(operation.scopes):
             error = insufficient(operation, caller)
             raise Refused.by(error, scope["request_id"], self._resource)
+
+    async def _count(self, scope: Scope) -> None:
+        """Count a call of nobody by its address."""
+        gate: Gate = scope["app"].state.gate
+        subject = scope["app"].state.web.addresses.subject(scope)
+        try:
+            await gate.limit(f"address:{subject}", "anonymous", _ANONYMOUS)
+        except RateLimited as error:
+            raise Refused.by(error, scope["request_id"], self._resource) from error
 
     def _refuse_caller(self, scope: Scope, caller: Principal | AppError | None, *, wanted: bool | None = None) -> None:
         if wanted is None:

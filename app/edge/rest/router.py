@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
 from app.edge import errors
-from app.edge.asgi import ClientGone, Headers, header, send_bytes
+from app.edge.asgi import ClientGone, Headers, header, send_bytes, send_stream
 from app.edge.rest.binding import BODY_METHODS, Binding
 from app.edge.web.web import SESSION_COOKIE
 from app.gate.arguments import parse_args
@@ -85,7 +85,7 @@ class OperationRoute(APIRoute):
             _described(self.binding, operation),
             methods=[face.method],
             status_code=face.status,
-            response_model=None if operation.result in (type(None), Binary) else operation.result,
+            response_model=None if operation.result in (type(None), Binary) or _file(operation) else operation.result,
             response_class=Response if operation.result is Binary else JSONResponse,
             operation_id=operation.name.replace(".", "_"),
             summary=operation.summary,
@@ -129,6 +129,10 @@ class OperationRoute(APIRoute):
         if self.face.location is not None:
             headers.append((b"location", self.face.location(answer.result).encode()))
         headers.append(_PRIVATE if self.face.method == "GET" else _NO_STORE)
+        if (chunks := getattr(answer.result, "chunks", None)) is not None:
+            headers += _file_headers(answer.result)
+            await send_stream(send, status, headers, chunks)
+            return
         body = answer.body
         if tag is not None and getattr(answer.result, "final", True) and _unchanged(scope, tag):
             status, body = _NOT_MODIFIED, b""
@@ -234,8 +238,9 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
     found: dict[int | str, dict[str, Any]] = {
         status: {"model": ErrorBody} for status in sorted(raised | set(_ALWAYS_POSSIBLE))
     }
-    if operation.result is Binary:
-        found[face.status] = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
+    if operation.result is Binary or _file(operation) is not None:
+        schema = {"type": "string", "format": "binary"}
+        found[face.status] = {"description": "The file.", "content": {_file(operation) or "*/*": {"schema": schema}}}
     if _has_tag(operation):
         found[_NOT_MODIFIED] = {"description": "The entity tag in `If-None-Match` is current."}
     return found
@@ -244,6 +249,17 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
 def _marks(operation: Operation[Any, Any]) -> Iterator[Any]:
     for field in operation.args.model_fields.values():
         yield from field.metadata
+
+
+def _file(operation: Operation[Any, Any]) -> str | None:
+    """Give the media type of an operation that answers a file."""
+    return getattr(operation.result, "media_type", None)
+
+
+def _file_headers(result: Any) -> Headers:
+    """Name a file that is to be kept, not shown."""
+    disposition = f'attachment; filename="{result.filename}"'
+    return [(b"content-type", result.media_type.encode()), (b"content-disposition", disposition.encode())]
 
 
 def _has_tag(operation: Operation[Any, Any]) -> bool:

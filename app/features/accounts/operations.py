@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.features.accounts import queries
 from app.features.accounts.schemas import GetMe, PlanInfo, User, Workspace
+from app.features.plans.service import Usage
 from app.gate.operation import Context, query
 from app.gate.policy import Rate
 from app.kit.errors import NotFound
@@ -34,7 +35,7 @@ async def get_me(ctx: Context, args: GetMe) -> One[User]:  # noqa: ARG001  it ha
         collection_ids=None if principal.collections is None else list(principal.collections),
         workspace=Workspace(id=principal.workspace_id, name=row["workspace_name"], role=principal.role.value),
         plan=_plan(principal.plan),
-        usage=_usage(principal.plan, row["documents"]),
+        usage=await ctx.get(Usage).report(ctx.workspace_id, principal.plan),
     )
     return One(data=user)
 
@@ -43,8 +44,3 @@ def _plan(plan: Plan | None) -> PlanInfo | None:
     if plan is None:
         return None
     return PlanInfo(name=plan.name, trial=plan.trial, features=sorted(plan.features))
-
-
-def _usage(plan: Plan | None, documents: int) -> dict[str, Any]:
-    limits = {meter.value: limit for meter, limit in plan.limits.items()} if plan else {}
-    return {"documents": {"used": documents, "limit": limits.get("documents"), "resetsAt": None}}

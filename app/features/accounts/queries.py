@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from app.store.tx import Tx
 
 _ME = """
-SELECT u.id, u.name, u.email, u.external_id, w.name AS workspace_name,
-       (SELECT count(*) FROM documents d WHERE d.workspace_id = $1 AND d.deleted_at IS NULL) AS documents
+SELECT u.id, u.name, u.email, u.external_id, w.name AS workspace_name
   FROM users u, workspaces w
  WHERE u.id = $2 AND w.id = $1
 """

@@ -26,5 +26,5 @@ def user(result: One[User], args: GetMe) -> str:  # noqa: ARG001  one signature 
     ]
     for meter, usage in me.usage.items():
         limit = "unlimited" if usage["limit"] is None else usage["limit"]
-        lines.append(f"- {meter.capitalize()}: {usage['used']} of {limit}")
+        lines.append(f"- {meter.replace('_', ' ').capitalize()}: {usage['used']} of {limit}")
     return "\n".join(lines)

@@ -27,7 +27,7 @@ from app.features.collections.schemas import (
 from app.features.collections.service import read_collection, readable_kinds, require
 from app.gate.index import index_job
 from app.gate.operation import Context, command, query
-from app.gate.policy import Rate, Scope
+from app.gate.policy import Meter, Rate, Scope
 from app.kit import cursor
 from app.kit.errors import PreconditionConflict, RevisionMismatch
 from app.kit.ids import new_id
@@ -52,7 +52,13 @@ async def list_collections(ctx: Context, args: ListCollections) -> Page[Collecti
     return paged(rows, limit, notice, lambda row: Collection.model_validate(dict(row), by_name=True))
 
 
-@command("collections.create", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=(RestrictedToCollections,))
+@command(
+    "collections.create",
+    scope=Scope.DOCUMENTS_WRITE,
+    rate=Rate.API,
+    spends=(Meter.COLLECTIONS,),
+    raises=(RestrictedToCollections,),
+)
 async def create_collection(ctx: Context, args: CreateCollection) -> One[Collection]:
     """Create an empty collection."""
     if ctx.principal.collections is not None:

@@ -37,7 +37,7 @@ from app.features.documents.schemas import (
 )
 from app.features.documents.service import compare, read_as_of, read_document
 from app.gate.operation import Context, Operation, command, query
-from app.gate.policy import Rate, Scope
+from app.gate.policy import Meter, Rate, Scope
 from app.gate.ports import Wording
 from app.kit import cursor
 from app.kit.asof import point
@@ -51,8 +51,9 @@ from app.kit.schema import Model, One, Page
     "documents.create",
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
-    raises=(InvalidRequest, CollectionNotFound),
     single=True,
+    spends=(Meter.DOCUMENTS, Meter.STORAGE_BYTES),
+    raises=(InvalidRequest, CollectionNotFound),
 )
 async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
     """Create a document from text or Markdown. It can be read at once; search finds it when `status` is `ready`.
@@ -104,6 +105,7 @@ async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     single=lambda args: args.edits is None,
+    spends=(Meter.STORAGE_BYTES,),
     raises=(*service.WRITE_REFUSALS, EditNotApplicable, ContentTooLarge),
 )
 async def update_document(ctx: Context, args: PatchDocument) -> One[DocumentAck]:

@@ -10,7 +10,7 @@ from app.features.keys import queries
 from app.features.keys.errors import KeyEnded, KeyNotFound
 from app.features.keys.schemas import CreatedKey, CreateKey, Key, ListKeys, RevokeKey, RotateKey
 from app.gate.operation import Context, command, query
-from app.gate.policy import Rate
+from app.gate.policy import Meter, Rate
 from app.gate.ports import Revocations
 from app.gate.principal import CredentialKind
 from app.kit import cursor
@@ -41,6 +41,7 @@ async def list_keys(ctx: Context, args: ListKeys) -> Page[Key]:
     scope=None,
     rate=Rate.API,
     plan_exempt=True,
+    spends=(Meter.API_KEYS,),
     credentials=PERSON,
     raises=(InsufficientScope, InvalidRequest, CollectionNotFound),
 )

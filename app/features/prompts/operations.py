@@ -31,7 +31,7 @@ from app.features.prompts.schemas import (
 from app.features.prompts.service import State, Version, fields, read_prompt
 from app.gate.index import index_job
 from app.gate.operation import Context, command, query
-from app.gate.policy import Rate, Scope
+from app.gate.policy import Meter, Rate, Scope
 from app.kit import cursor
 from app.kit.errors import InvalidRequest, PreconditionConflict, RevisionMismatch
 from app.kit.ids import new_id
@@ -58,7 +58,13 @@ async def list_prompts(ctx: Context, args: ListPrompts) -> Page[PromptItem]:
     return paged(rows, limit, notice, lambda row: PromptItem.model_validate(fields(row)))
 
 
-@command("prompts.create", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=(InvalidRequest, CollectionNotFound))
+@command(
+    "prompts.create",
+    scope=Scope.PROMPTS_WRITE,
+    rate=Rate.API,
+    spends=(Meter.PROMPTS, Meter.STORAGE_BYTES),
+    raises=(InvalidRequest, CollectionNotFound),
+)
 async def create_prompt(ctx: Context, args: CreatePrompt) -> One[Prompt]:
     """Create a prompt. Each `${name}` of its text is a variable, unless `variables` declares them.
 
@@ -80,7 +86,7 @@ async def get_prompt(ctx: Context, args: GetPrompt) -> One[Prompt]:
         return One(data=Prompt.model_validate(await read_prompt(tx, args.prompt_id, args.label)))
 
 
-@command("prompts.update", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=_GUARDED)
+@command("prompts.update", scope=Scope.PROMPTS_WRITE, rate=Rate.API, spends=(Meter.STORAGE_BYTES,), raises=_GUARDED)
 async def update_prompt(ctx: Context, args: PatchPrompt) -> One[ChangedPrompt]:
     """Change a prompt; what is left out stays. Only a change of `content` makes a version.
 
@@ -118,7 +124,13 @@ async def list_prompt_versions(ctx: Context, args: ListPromptVersions) -> Page[P
     return Page(data=items, pagination=pagination(rows, len(found)), notice=notice)
 
 
-@command("prompts.restore", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=(*_GUARDED, PromptVersionNotFound))
+@command(
+    "prompts.restore",
+    scope=Scope.PROMPTS_WRITE,
+    rate=Rate.API,
+    spends=(Meter.STORAGE_BYTES,),
+    raises=(*_GUARDED, PromptVersionNotFound),
+)
 async def restore_prompt_version(ctx: Context, args: RestorePromptVersion) -> One[PromptAck]:
     """Make an earlier version's text current again, as a new version; nothing is deleted, all else stays."""
     row, source = await _locked_with_version(ctx, args)

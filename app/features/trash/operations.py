@@ -13,7 +13,7 @@ from app.features.trash.schemas import (
     TrashKind,
 )
 from app.gate.operation import Context, command, query
-from app.gate.policy import Rate, Scope
+from app.gate.policy import Meter, Rate, Scope
 from app.kit import cursor
 from app.kit.paging import clamped, paged
 from app.kit.schema import One, Page
@@ -36,7 +36,13 @@ async def list_trash(ctx: Context, args: ListTrash) -> Page[TrashedItem]:
     return paged(rows, limit, notice, lambda row: TrashedItem(**{name: row[name] for name in _SHOWN}))
 
 
-@command("trash.restore", scope=WRITE_SCOPES, rate=Rate.API, raises=(TrashedItemNotFound,))
+@command(
+    "trash.restore",
+    scope=WRITE_SCOPES,
+    rate=Rate.API,
+    spends=(Meter.DOCUMENTS, Meter.PROMPTS, Meter.COLLECTIONS),
+    raises=(TrashedItemNotFound,),
+)
 async def restore_item(ctx: Context, args: TrashedItemId) -> One[RestoredItem]:
     """Take an item out of the trash as it was: with its versions, and in the collections that it was in."""
     kind = await _kind(ctx, args)

@@ -52,4 +52,4 @@ async def get_original(ctx: Context, args: GetOriginal) -> Binary:
         row = await queries.get_original(tx, args.document_id)
     if row is None:
         raise OriginalNotFound
-    return Binary(name=row["name"], media_type=row["media_type"], digest=row["digest"], content=row["body"])
+    return Binary(name=row["name"], media_type=row["media_type"], digest=row["digest"], content=row["content"])

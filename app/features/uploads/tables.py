@@ -1,18 +1,11 @@
-"""Tables of uploads: originals by their digest, and which document came from which."""
+"""Tables of uploads: which document came from which file."""
 
 from __future__ import annotations
 
 from sqlalchemy import Column, DateTime, ForeignKeyConstraint, Index, LargeBinary, Table, Text, Uuid
 
 from app.store.base import metadata
-
-blobs = Table(
-    "blobs",
-    metadata,
-    Column("workspace_id", Uuid, primary_key=True),
-    Column("digest", LargeBinary, primary_key=True),
-    Column("body", LargeBinary, nullable=False),
-)
+from app.store.blobs import blobs
 
 document_files = Table(
     "document_files",

@@ -12,6 +12,7 @@ from app.edge.mcp.server import Handlers
 from app.edge.mcp.surface import PUBLIC, Surface, in_order
 from app.features.documents.schemas import CreateDocument
 from app.features.documents.tools import TOOLS
+from tests.contract.requirements import proves
 
 GET, CREATE = TOOLS[1], TOOLS[2]
 
@@ -32,6 +33,7 @@ def test_two_tools_cannot_share_a_place_or_a_name():
             in_order([GET, other])
 
 
+@proves("MCP-OLD-NAMES")
 def test_old_names_lead_to_their_targets():
     surface = Surface("/mcp", (replace(GET, name="find_items"),), PUBLIC)
     assert surface.by_name["search_context_repo"] is surface.by_name["find_items"]

@@ -9,8 +9,9 @@ from uuid import UUID
 
 import pytest
 
+from app.edge.mcp import guard
 from app.gate.gate import Credential
-from app.gate.policy import Scope
+from app.gate.policy import Limit, Scope
 from app.gate.ports import Cached
 from app.gate.principal import CredentialKind, Principal
 from tests.contract.requirements import proves
@@ -79,6 +80,7 @@ async def test_a_bad_credential_is_refused_even_where_none_is_needed(http, era, 
 
 
 @pytest.mark.parametrize("method", ["initialize", "tools/list", "ping", "no/such"])
+@proves("MCP-GROK")
 async def test_the_authenticated_surface_names_its_own_metadata(http, method):
     answer = await LEGACY_ERA.send(http, method, path="/grok-mcp")
     assert answer.status_code == 401
@@ -90,6 +92,7 @@ async def test_the_authenticated_surface_serves_the_same_tools(alice, http, era)
     assert (await era.send(alice.client, "tools/list", path="/grok-mcp")).json()["result"]["tools"] == public
 
 
+@proves("MCP-UNKNOWN")
 async def test_unknown_methods_are_unknown_not_unauthorized(http):
     answer = await MODERN_ERA.send(http, "no/such")
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, -32601)
@@ -135,6 +138,7 @@ async def test_an_oversized_body_is_an_error_response(alice, settings):
     assert (answer.status_code, answer.json()["error"]["data"]["reason"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
+@proves("MCP-LINE")
 async def test_accept_is_read_leniently(http):
     for accept in ("application/json", "*/*", "application/json;q=0.9, text/event-stream", ""):
         answer = await raw(http, PING, accept=accept)
@@ -161,12 +165,14 @@ async def test_routing_headers_must_agree_with_the_body(http):
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32020)
 
 
+@proves("MCP-202")
 async def test_notifications_are_taken_without_an_answer(http):
     answer = await raw(http, b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
     assert (answer.status_code, answer.content) == (202, b"")
 
 
 @pytest.mark.parametrize("asked", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+@proves("MCP-ERAS")
 async def test_initialize_agrees_to_every_handshake_revision(http, asked):
     params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     result = (await Era(None).send(http, "initialize", params)).json()["result"]
@@ -176,6 +182,7 @@ async def test_initialize_agrees_to_every_handshake_revision(http, asked):
     assert not any(part.get("listChanged") for part in result["capabilities"].values())
 
 
+@proves("MCP-ERAS")
 async def test_discover_is_the_stateless_twin_of_initialize(http):
     result = (await MODERN_ERA.send(http, "server/discover")).json()["result"]
     assert result["supportedVersions"] == ["2026-07-28"]
@@ -259,3 +266,16 @@ async def test_a_large_body_is_not_read_for_somebody_unknown(service, path, cred
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer ")
     assert sent <= 128 * 1024
+
+
+@proves("ANONYMOUS-RATE")
+async def test_calls_of_nobody_are_limited_by_their_address(http, alice, monkeypatch):
+    monkeypatch.setattr(guard, "_ANONYMOUS", Limit(2, 60))
+    here, there = ({"x_forwarded_for": f"198.51.100.{number}"} for number in (77, 78))
+    answers = [await LEGACY_ERA.send(http, "tools/list", **here) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    refused = answers[-1]
+    assert refused.json()["error"]["data"]["reason"] == "RATE_LIMITED"
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert (await LEGACY_ERA.send(http, "tools/list", **there)).status_code == 200
+    assert (await LEGACY_ERA.send(alice.client, "tools/list", **here)).status_code == 200

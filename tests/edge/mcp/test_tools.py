@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from app.edge.mcp.schema import OUTPUT_SCHEMA
+from tests.contract.requirements import proves
 from tests.edge.mcp.wire import LEGACY_ERA, text_of
 
 
@@ -24,6 +25,7 @@ def assert_failed(result, reason, status):
     return error
 
 
+@proves("MCP-DELETE-TWICE")
 async def test_a_document_goes_through_its_life(alice, era):
     client = alice.client
     made = await era.call(client, "create_document", {"title": "Plan", "content": "# One", "tags": ["a"]})
@@ -60,6 +62,7 @@ async def test_a_document_goes_through_its_life(alice, era):
         assert not gone.get("isError")
 
 
+@proves("MCP-STRUCTURED")
 async def test_structured_results_are_the_rest_bodies(alice, make, era):
     client = alice.client
     document = await make.document(
@@ -120,6 +123,7 @@ async def test_wrong_arguments_are_named(alice, era, tool, arguments, field):
         assert field in error["message"]
 
 
+@proves("MCP-LENIENT")
 async def test_arguments_are_taken_as_clients_really_send_them(alice, era):
     made = {}
     for tags in (["a", "b"], '["a", "b"]', "a,b"):

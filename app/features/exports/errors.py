@@ -1,0 +1,39 @@
+"""What can be wrong with a request about an export."""
+
+from __future__ import annotations
+
+from app.kit.errors import AppError, Gone, Kind, NotFound
+
+
+class ExportNotFound(NotFound):
+    """Absent, or another workspace's."""
+
+    def __init__(self) -> None:
+        super().__init__("Export not found. Start one with POST /v1/exports.")
+
+
+class ExportGone(Gone):
+    """Its archive was removed when its time was over."""
+
+    def __init__(self) -> None:
+        super().__init__("The archive of this export is not kept any more; start another with POST /v1/exports.")
+
+
+class ExportRunning(AppError):
+    """The archive is not complete yet."""
+
+    kind = Kind.CONFLICT
+    reason = "EXPORT_RUNNING"
+
+    def __init__(self) -> None:
+        super().__init__("The archive is not complete yet; read GET /v1/exports/{id} until it is ready.", retry_after=1)
+
+
+class WholeWorkspaceOnly(AppError):
+    """The key is restricted to collections; an archive holds everything."""
+
+    kind = Kind.FORBIDDEN
+    reason = "INSUFFICIENT_SCOPE"
+
+    def __init__(self) -> None:
+        super().__init__("This key is restricted to some collections; an archive is of the whole workspace.")

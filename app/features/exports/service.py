@@ -1,0 +1,274 @@
+"""Writes archives: a step is one transaction that adds the next items as parts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from app.features.exports import queries
+from app.kit import archive
+from app.store import blobs
+from app.store.jobs import Job
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    import asyncpg
+
+    from app.store.postgres import Database
+    from app.store.tx import Tx
+
+EXPORT_JOB = "export_workspace"
+KINDS = ("documents", "prompts", "collections")
+"""In the archive's order: collections name what came before."""
+
+_PART_BYTES = 4 * 1024 * 1024
+_STEP_ITEMS = 100
+_TURN_SECONDS = 2.0
+_SETTLE_SECONDS = 40.0
+_POLL_SECONDS = 0.05
+
+
+class NotSettled(RuntimeError):
+    """Writes that began before an export last longer than any may; a sweep tries again."""
+
+
+def export_job(workspace_id: UUID, export_id: UUID) -> Job:
+    """Ask for an export to go on."""
+    return Job(EXPORT_JOB, {"workspace": str(workspace_id), "export": str(export_id)}, merges=True)
+
+
+class Parts:
+    """The parts that a step adds: entries are gathered, and kept as soon as there are enough."""
+
+    def __init__(self, tx: Tx, export_id: UUID, count: int) -> None:
+        self._tx = tx
+        self._export_id = export_id
+        self._gathered: list[bytes] = []
+        self._size = 0
+        self.count = count
+        self.written = 0
+
+    async def add(self, path: str, content: bytes) -> None:
+        """Add a file."""
+        await self.add_raw(archive.tar_entry(path, content))
+
+    async def add_raw(self, entry: bytes) -> None:
+        """Add what stands in the tar."""
+        self._gathered.append(entry)
+        self._size += len(entry)
+        self.written += len(entry)
+        if self._size >= _PART_BYTES:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Keep what is gathered as a part."""
+        if not self._gathered:
+            return
+        part = await asyncio.to_thread(archive.pack, b"".join(self._gathered))
+        self._gathered, self._size = [], 0
+        self.count += 1
+        await queries.insert_part(self._tx, self._export_id, self.count, await blobs.put(self._tx, part))
+
+
+async def settle(database: Database, workspace_id: UUID) -> None:
+    """Wait until every write that began before is over, so that all up to a watermark that lies behind is seen.
+
+    Raises:
+        NotSettled: that takes longer than a statement may.
+    """
+    async with database.tx(workspace_id) as tx:
+        transaction = await queries.transaction_id(tx)
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    while not await queries.is_settled(database, transaction):
+        if time.monotonic() > deadline:
+            raise NotSettled
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def work(database: Database, workspace_id: UUID, export_id: UUID) -> bool:
+    """Go on with an export for a while; tells whether something is left to do."""
+    async with database.snapshot(workspace_id) as tx:
+        row = await queries.get_export(tx, export_id)
+    if row is not None and not row["kind"]:
+        await settle(database, workspace_id)
+    deadline = time.monotonic() + _TURN_SECONDS
+    while time.monotonic() < deadline:
+        async with database.tx(workspace_id) as tx:
+            if not await step(tx, export_id):
+                return False
+    return True
+
+
+async def step(tx: Tx, export_id: UUID) -> bool:
+    """Write the next items of an export that is settled; False when it is ready, or somebody else's."""
+    row = await queries.lock_export(tx, export_id)
+    if row is None:
+        return False
+    parts = Parts(tx, export_id, row["parts"])
+    if not row["kind"]:
+        await parts.add(archive.MANIFEST, archive.manifest())
+        return await _go_on(tx, row, parts, KINDS[0], (None, None), 0)
+    kind, watermark = row["kind"], row["watermark"]
+    done, seen = 0, (row["seen_at"], row["seen_id"])
+    for item in await queries.next_items(tx, kind, watermark, seen, _STEP_ITEMS):
+        await _WRITERS[kind](tx, item, watermark, parts)
+        done, seen = done + 1, (item["created_at"], item["id"])
+        if parts.written >= _PART_BYTES:
+            break
+    if done:
+        return await _go_on(tx, row, parts, kind, seen, done)
+    following = KINDS[KINDS.index(kind) + 1 :]
+    if not following:
+        await parts.add_raw(archive.END)
+    return await _go_on(tx, row, parts, following[0] if following else kind, (None, None), 0, ready=not following)
+
+
+async def _go_on(
+    tx: Tx,
+    row: asyncpg.Record,
+    parts: Parts,
+    kind: str,
+    seen: tuple[datetime | None, UUID | None],
+    items: int,
+    *,
+    ready: bool = False,
+) -> bool:
+    await parts.flush()
+    await queries.advance(tx, row["id"], kind, seen, items, parts.count - row["parts"], done=ready)
+    return not ready
+
+
+async def _write_document(tx: Tx, item: asyncpg.Record, watermark: datetime, parts: Parts) -> None:
+    revisions = await queries.list_revisions(tx, item["id"], watermark)
+    if not revisions:
+        return  # it was created within the moment of the watermark
+    last, place = revisions[-1], f"documents/{item['id']}"
+    for row in revisions:
+        digest = row["content_digest"]
+        if row["content_changed"] and digest is not None and row["version"] != last["version"]:
+            text = await queries.get_text(tx, digest)
+            await parts.add(f"{place}/v{row['version']}.md", archive.with_front_matter(_version_of(row), text))
+    text = await queries.get_text(tx, last["content_digest"])
+    fields = {
+        "id": item["id"],
+        "title": last["title"],
+        "tags": last["tags"],
+        "revision": last["revision"],
+        "version": last["version"],
+        "contentHash": last["content_hash"],
+        "sourceUrl": item["source_url"],
+        "createdAt": item["created_at"],
+        "lastChangedAt": last["decided_at"],
+    }
+    await parts.add(f"{place}.md", archive.with_front_matter(fields, text))
+    first = {
+        "type": "document",
+        "id": item["id"],
+        "createdAt": item["created_at"],
+        "sourceType": item["source_type"],
+        "sourceUrl": item["source_url"],
+    }
+    await parts.add(f"{place}.jsonl", archive.json_lines([first, *map(_revision, revisions)]))
+
+
+def _version_of(row: asyncpg.Record) -> dict[str, Any]:
+    return {"version": row["version"], "userName": row["user_name"], "decidedAt": row["decided_at"]}
+
+
+def _revision(row: asyncpg.Record) -> dict[str, Any]:
+    digest = row["content_digest"]
+    return {
+        "type": "revision",
+        "id": row["id"],
+        "revision": row["revision"],
+        "version": row["version"],
+        "contentChanged": row["content_changed"],
+        "title": row["title"],
+        "tags": row["tags"],
+        "text": digest.hex() if digest is not None else None,
+        "changeLog": row["change_log"],
+        "userName": row["user_name"],
+        "agent": row["agent"],
+        "decidedAt": row["decided_at"],
+    }
+
+
+async def _write_prompt(tx: Tx, item: asyncpg.Record, watermark: datetime, parts: Parts) -> None:
+    versions = await queries.list_versions(tx, item["id"], watermark)
+    if not versions:
+        return
+    last, place = versions[-1], f"prompts/{item['id']}"
+    for row in versions[:-1]:
+        text = await queries.get_version_text(tx, item["id"], row["version"])
+        await parts.add(f"{place}/v{row['version']}.md", archive.with_front_matter(_version_of(row), text))
+    fields = {name: item[name] for name in ("id", "title", "description", "tags")} | {"version": last["version"]}
+    text = await queries.get_version_text(tx, item["id"], last["version"])
+    await parts.add(f"{place}.md", archive.with_front_matter(fields, text))
+    first = {
+        "type": "prompt",
+        "id": item["id"],
+        "title": item["title"],
+        "description": item["description"],
+        "tags": item["tags"],
+        "variables": json.loads(item["variables"]) if item["variables"] is not None else None,
+        "parameters": json.loads(item["parameters"]),
+        "archived": item["archived"],
+        "revision": item["revision"],
+        "createdAt": item["created_at"],
+        "lastChangedAt": item["last_changed_at"],
+    }
+    labels = await queries.list_labels(tx, item["id"], watermark)
+    known = {row["version"] for row in versions}
+    lines = [first, *map(_version, versions), *(_label(row) for row in labels if row["version"] in known)]
+    await parts.add(f"{place}.jsonl", archive.json_lines(lines))
+
+
+def _version(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "type": "version",
+        "id": row["id"],
+        "version": row["version"],
+        "revision": row["revision"],
+        "text": row["digest"].hex(),
+        "changeLog": row["change_log"],
+        "userName": row["user_name"],
+        "agent": row["agent"],
+        "decidedAt": row["decided_at"],
+    }
+
+
+def _label(row: asyncpg.Record) -> dict[str, Any]:
+    return {
+        "type": "label",
+        "label": row["label"],
+        "version": row["version"],
+        "userName": row["user_name"],
+        "movedAt": row["moved_at"],
+    }
+
+
+async def _write_collection(tx: Tx, item: asyncpg.Record, watermark: datetime, parts: Parts) -> None:
+    first = {
+        "type": "collection",
+        "id": item["id"],
+        "name": item["name"],
+        "description": item["description"],
+        "color": item["color"],
+        "icon": item["icon"],
+        "tags": item["tags"],
+        "revision": item["revision"],
+        "createdAt": item["created_at"],
+        "lastChangedAt": item["last_changed_at"],
+    }
+    members = [
+        {"type": "item", "itemType": row["item_type"], "itemId": row["item_id"], "addedAt": row["added_at"]}
+        for row in await queries.list_members(tx, item["id"], watermark)
+    ]
+    await parts.add(f"collections/{item['id']}.jsonl", archive.json_lines([first, *members]))
+
+
+_WRITERS = {"documents": _write_document, "prompts": _write_prompt, "collections": _write_collection}

@@ -1,0 +1,32 @@
+"""What can be wrong with a request about an import."""
+
+from __future__ import annotations
+
+from app.kit.errors import AppError, Kind, NotFound
+
+
+class ImportNotFound(NotFound):
+    """Absent, or another workspace's."""
+
+    def __init__(self) -> None:
+        super().__init__("Import not found. Start one with POST /v1/imports.")
+
+
+class ImportFinished(AppError):
+    """Nothing can be added to a finished import."""
+
+    kind = Kind.CONFLICT
+    reason = "IMPORT_FINISHED"
+
+    def __init__(self) -> None:
+        super().__init__("This import is finished; start another with POST /v1/imports.")
+
+
+class ChunkDiffers(AppError):
+    """A chunk of this number was taken with other entries."""
+
+    kind = Kind.CONFLICT
+    reason = "CHUNK_DIFFERS"
+
+    def __init__(self) -> None:
+        super().__init__("A chunk of this number was taken before, with other entries; go on with the next number.")

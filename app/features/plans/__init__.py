@@ -1,0 +1,1 @@
+"""What of its plan a workspace uses, and which plan it has."""

@@ -1,0 +1,101 @@
+"""The form of an archive: a gzipped tar of Markdown files with front matter and of histories as JSON lines.
+
+Everything in it follows from what is stored, so that equal workspaces have equal archives. Parts are gzip members of
+whole tar entries: one after the other, they are one archive.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import tarfile
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+FORMAT = "context-repo-archive"
+VERSION = 1
+MANIFEST = "manifest.json"
+END = bytes(2 * tarfile.BLOCKSIZE)
+"""How a tar ends."""
+
+_MODE = 0o644
+_OPENING = "---\n"
+_CLOSING = "\n---\n\n"
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_PATH = re.compile(
+    r"(?P<folder>documents|prompts|collections)/(?P<id>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+    r"(?P<rest>/v[1-9][0-9]{0,9}\.md|\.md|\.jsonl)"
+)
+
+
+def tar_entry(path: str, content: bytes) -> bytes:
+    """Write a file as a tar has it."""
+    info = tarfile.TarInfo(path)
+    info.size, info.mode = len(content), _MODE
+    padding = -len(content) % tarfile.BLOCKSIZE
+    return info.tobuf(tarfile.USTAR_FORMAT) + content + bytes(padding)
+
+
+def pack(entries: bytes) -> bytes:
+    """Compress tar entries into a part; equal entries give equal parts."""
+    return gzip.compress(entries, mtime=0)
+
+
+def manifest() -> bytes:
+    """Write the file that tells what an archive is."""
+    return f"{_json({'format': FORMAT, 'version': VERSION})}\n".encode()
+
+
+def is_manifest(text: str) -> bool:
+    """Tell whether a manifest is of an archive that this release reads."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and (found.get("format"), found.get("version")) == (FORMAT, VERSION)
+
+
+def with_front_matter(fields: dict[str, Any], text: str) -> bytes:
+    """Write a Markdown file; each field is a line of YAML whose value is JSON."""
+    lines = "\n".join(f"{name}: {_json(value)}" for name, value in fields.items() if value is not None)
+    return f"{_OPENING}{lines}{_CLOSING}{text}".encode()
+
+
+def without_front_matter(text: str) -> str | None:
+    """Give the text of a Markdown file as it was stored; None when the file does not begin with front matter."""
+    head, closing, rest = text.partition(_CLOSING)
+    return rest if closing and head.startswith(_OPENING) else None
+
+
+def json_lines(records: list[dict[str, Any]]) -> bytes:
+    """Write records, one a line; what is null is left out."""
+    kept = ({name: value for name, value in record.items() if value is not None} for record in records)
+    return "".join(f"{_json(record)}\n" for record in kept).encode()
+
+
+def parse_path(path: str) -> tuple[str, UUID, str] | None:
+    """Take a path apart: folder, the item's id, and `.jsonl`, `.md` or `/v<number>.md`; None for any other path."""
+    found = _PATH.fullmatch(path)
+    return (found["folder"], UUID(found["id"]), found["rest"]) if found else None
+
+
+def digest_of(text: str) -> bytes:
+    """Give the SHA-256 of a text, by which a history refers to it."""
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=_plain)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    if isinstance(value, UUID):
+        return str(value)
+    msg = f"{type(value).__name__} has no place in an archive"
+    raise TypeError(msg)

@@ -1,0 +1,160 @@
+"""Allowances: judged where the write happens, never exceeded, and said in one form."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from app.features.plans import queries
+from tests.contract.requirements import proves
+
+DOCUMENT = {"title": "T", "content": "c"}
+PROMPT = {"title": "T", "description": "d", "content": "c"}
+
+
+async def used(user, meter):
+    return (await user.client.get("/v1/user/me")).json()["data"]["usage"][meter]
+
+
+@proves("QUOTA")
+@pytest.mark.parametrize(
+    ("path", "body", "meter", "limit"),
+    [
+        ("/v1/documents", DOCUMENT, "documents", 2),
+        ("/v1/prompts", PROMPT, "prompts", 1),
+        ("/v1/collections", {"name": "N"}, "collections", 1),
+    ],
+    ids=["documents", "prompts", "collections"],
+)
+async def test_one_more_than_the_plan_allows_is_refused_and_not_written(limited, refusal, path, body, meter, limit):
+    user = await limited.on("items")
+    assert [(await user.client.post(path, json=body)).status_code for _ in range(limit)] == [201] * limit
+    details = refusal(await user.client.post(path, json=body), meter)
+    assert details == {"meter": meter, "limit": limit, "used": limit, "resetsAt": None}
+    assert await used(user, meter) == {"used": limit, "limit": limit, "resetsAt": None}
+
+
+@proves("QUOTA")
+async def test_writers_at_once_do_not_exceed_the_allowance(limited):
+    user = await limited.on("items")
+    answers = await asyncio.gather(*[user.client.post("/v1/documents", json=DOCUMENT) for _ in range(8)])
+    assert sorted(answer.status_code for answer in answers) == [201] * 2 + [402] * 6
+    assert (await used(user, "documents"))["used"] == 2
+
+
+async def test_what_is_deleted_makes_room(limited):
+    user = await limited.on("items")
+    made = [await limited.document(user.client) for _ in range(2)]
+    assert (await user.client.post("/v1/documents", json=DOCUMENT)).status_code == 402
+    await user.client.delete(f"/v1/documents/{made[0]['id']}")
+    assert (await user.client.post("/v1/documents", json=DOCUMENT)).status_code == 201
+
+
+async def test_a_write_of_an_absent_thing_is_404_before_the_allowance_is_looked_at(limited):
+    user = await limited.on("bytes")
+    await limited.document(user.client, content="x" * 1000)
+    answer = await user.client.patch("/v1/documents/0193a5e4-0000-7000-8000-000000000000", json={"content": "y"})
+    assert answer.status_code == 404
+
+
+@proves("QUOTA-ORDER")
+async def test_a_full_allowance_is_said_before_a_stale_revision(limited, refusal):
+    user = await limited.on("bytes")
+    made = await limited.document(user.client, content="x" * 1000)
+    answer = await user.client.patch(f"/v1/documents/{made['id']}", json={"content": "y", "expectedRevision": 7})
+    refusal(answer, "storage_bytes")
+
+
+@proves("QUOTA")
+async def test_storage_counts_texts_with_their_versions_and_a_change_of_the_title_takes_none(limited, refusal):
+    user = await limited.on("bytes")
+    made = await limited.document(user.client, content="x" * 600)
+    url = f"/v1/documents/{made['id']}"
+    refusal(await user.client.patch(url, json={"content": "y" * 600}), "storage_bytes")
+    assert (await user.client.patch(url, json={"content": "y" * 400})).status_code == 200
+    assert (await user.client.patch(url, json={"title": "Another"})).status_code == 200
+    assert (await used(user, "storage_bytes"))["used"] == 1000
+
+
+async def test_a_refused_write_leaves_no_receipt_and_succeeds_under_its_key_when_there_is_room(limited):
+    user = await limited.on("items")
+    made = [await limited.document(user.client) for _ in range(2)]
+    sent = {"json": DOCUMENT, "headers": {"idempotency-key": "one"}}
+    assert (await user.client.post("/v1/documents", **sent)).status_code == 402
+    await user.client.delete(f"/v1/documents/{made[0]['id']}")
+    first, again = [await user.client.post("/v1/documents", **sent) for _ in range(2)]
+    assert (first.status_code, again.content) == (201, first.content)
+
+
+async def test_a_replay_takes_nothing_of_what_is_stored(limited):
+    user = await limited.on("items")
+    sent = {"json": DOCUMENT, "headers": {"idempotency-key": "one"}}
+    answers = [await user.client.post("/v1/documents", **sent) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [201] * 4
+    assert (await used(user, "documents"))["used"] == 1
+
+
+@proves("QUOTA-MONTH")
+async def test_a_monthly_allowance_says_when_it_begins_anew(limited, refusal):
+    user = await limited.on("units")
+    assert [(await user.client.post("/v1/documents", json=DOCUMENT)).status_code for _ in range(2)] == [201] * 2
+    details = refusal(await user.client.post("/v1/documents", json=DOCUMENT), "api_units_month")
+    resets = datetime.fromtimestamp(details["resetsAt"] / 1000, UTC)
+    assert (details["limit"], details["used"]) == (2, 2)
+    assert (resets.day, resets.hour, resets.minute) == (1, 0, 0)
+    assert 0 < (resets - datetime.now(UTC)).days + 1 <= 31
+    assert (await user.client.get("/v1/documents")).status_code == 200
+    assert await used(user, "api_units_month") == {"used": 2, "limit": 2, "resetsAt": details["resetsAt"]}
+
+
+@proves("QUOTA-MONTH")
+async def test_calls_at_once_take_exactly_what_the_month_allows(limited):
+    user = await limited.on("units")
+    answers = await asyncio.gather(*[user.client.post("/v1/documents", json=DOCUMENT) for _ in range(6)])
+    assert sorted(answer.status_code for answer in answers) == [201] * 2 + [402] * 4
+
+
+async def test_far_below_the_limit_nothing_is_locked_and_usage_is_asked_once(limited, monkeypatch):
+    asked = []
+    count_all = queries.count_all
+
+    async def counted(*args):
+        asked.append(args)
+        return await count_all(*args)
+
+    async def never(tx):
+        raise AssertionError
+
+    monkeypatch.setattr(queries, "count_all", counted)
+    monkeypatch.setattr(queries, "wait_for_others", never)
+    wide, free = await limited.on("wide"), await limited.user()
+    for user in (wide, wide, wide, free, free):
+        assert (await user.client.post("/v1/documents", json=DOCUMENT)).status_code == 201
+    assert [args[1] for args in asked] == [wide.workspace_id]
+
+
+async def test_a_key_too_many_is_refused(limited, refusal):
+    user = await limited.on("items")
+    browser = await limited.browser(user)
+    body = {"name": "K", "scopes": ["documents.read"]}
+    assert (await browser.post("/v1/keys", json=body)).status_code == 201  # with the one the user has
+    refusal(await browser.post("/v1/keys", json=body), "api_keys")
+
+
+async def test_a_plan_without_limits_shows_usage_without_them(limited):
+    user = await limited.user()
+    await limited.document(user.client, content="four")
+    data = (await user.client.get("/v1/user/me")).json()["data"]
+    assert data["plan"]["name"] == "self-hosted"
+    assert data["usage"]["storage_bytes"] == {"used": 4, "limit": None, "resetsAt": None}
+    assert set(data["usage"]) == {"documents", "prompts", "collections", "storage_bytes", "api_keys"}
+
+
+@proves("ORDER-402")
+async def test_a_missing_plan_is_said_before_a_missing_scope(make):
+    user = await make.user()
+    await make.plan(user, None)
+    client = make.client(await make.key(user, scopes=("prompts.read",)))
+    assert (await client.get("/v1/documents")).json()["error"]["reason"] == "PLAN_REQUIRED"
