@@ -139,7 +139,6 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             SESSION: Cached(BrowserSessions(database, principals)),
         }
         revocations = Revocations(resolvers.values())
-        confined = Confined()
         usage = Usage(database)
         marks = _marks(database)
         await stack.enter_async_context(marks.flushing())
@@ -150,20 +149,17 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             resolvers=resolvers,
             services={
                 Embedder: embedder,
-                Examiner: Examiner(settings.url),
-                Site: Site(settings.url, settings.product_name, settings.mailed_links),
                 Usage: usage,
                 Meters: usage,
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
-                Wording: Wording(errors.error_object),
                 Limiter: limiter,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
-                Pages: Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined),
-                Converter: Converter(confined),
             }
             | issuing
-            | _reading(settings, client, stack),
+            | _reading(settings, client, stack)
+            | _writing(settings)
+            | _telling(settings),
             secret_key=settings.secret_key.get_secret_value(),
             secret_key_old=settings.secret_key_old.get_secret_value(),
             marks=marks,
@@ -172,6 +168,19 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         for endpoint in app.state.mcp:
             await stack.enter_async_context(endpoint.running())
         yield
+
+
+def _writing(settings: Settings) -> dict[type, Any]:
+    """Build what makes documents of pages and files."""
+    confined = Confined()
+    pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined)
+    return {Pages: pages, Converter: Converter(confined)}
+
+
+def _telling(settings: Settings) -> dict[type, Any]:
+    """Build what knows where this service is, and how it words its refusals."""
+    site = Site(settings.url, settings.product_name, settings.mailed_links)
+    return {Examiner: Examiner(settings.url), Site: site, Wording: Wording(errors.error_object)}
 
 
 def _reading(settings: Settings, client: Redis | None, stack: contextlib.AsyncExitStack) -> dict[type, Any]:

@@ -35,7 +35,8 @@ async def get_me(ctx: Context, args: GetMe) -> One[User]:  # noqa: ARG001  it ha
         collection_ids=None if principal.collections is None else list(principal.collections),
         workspace=Workspace(id=principal.workspace_id, name=row["workspace_name"], role=principal.role.value),
         plan=_plan(principal.plan),
-        usage=await ctx.get(Usage).report(ctx.workspace_id, principal.plan),
+        # What the whole workspace holds is nothing that a key for some of its collections may count.
+        usage=await ctx.get(Usage).report(ctx.workspace_id, principal.plan) if principal.collections is None else {},
     )
     return One(data=user)
 

@@ -65,14 +65,14 @@ async def clear_policy(ctx: Context, args: ClearPolicy) -> One[Coordination]:
 
 async def _set(ctx: Context, args: SetPolicy | ClearPolicy, policy: Policy) -> One[Coordination]:
     tags = strong_tags(args.if_match or "")
-    if not tags:
-        msg = "Send If-Match with the current ETag of the document or of its coordination."
-        raise PreconditionRequired(msg)
     row = await queries.set_policy(ctx, args.document_id, policy, tags, owner=ctx.principal.role is Role.OWNER)
     if row["outcome"] == "absent":
         raise DocumentNotFound
     if row["outcome"] == "forbidden":
         raise PolicyOwnerRequired
+    if row["outcome"] == "mismatch" and not tags:
+        msg = "Send If-Match with the current ETag of the document or of its coordination."
+        raise PreconditionRequired(msg)
     if row["outcome"] == "mismatch":
         raise CoordinationMismatch(row["revision"], f'"{row["tag"]}"')
     if row["outcome"] == "written":

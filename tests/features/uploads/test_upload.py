@@ -146,9 +146,9 @@ async def test_the_same_bytes_are_kept_once_until_the_last_document_is_purged(al
     body = files.docx(SAID)
     made = [(await upload(alice, name, body)).json()["data"]["id"] for name in ("a.docx", "b.docx")]
     await upload(bob, "c.docx", body)
-    kept = "SELECT digest, body FROM blobs WHERE workspace_id = $1"
+    kept = "SELECT digest, content FROM blobs WHERE workspace_id = $1"
     row = await sql.fetchrow(kept, alice.workspace_id)
-    assert (bytes(row["digest"]), bytes(row["body"])) == (hashlib.sha256(body).digest(), body)
+    assert (bytes(row["digest"]), bytes(row["content"])) == (hashlib.sha256(body).digest(), body)
     for document_id, left in zip(made, (1, 0), strict=True):
         await alice.client.delete(f"/v1/documents/{document_id}")
         purged = await alice.client.delete(f"/v1/trash/{document_id}")
