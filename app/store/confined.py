@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _MIB = 1024 * 1024
 _WAIT_SECONDS = 20.0
 _RETRY_SECONDS = 5
+_END_SECONDS = 5.0
 Reader = Callable[[dict[str, Any], bytes], dict[str, Any]]
 """What runs in the child: options and a body make an answer, all of it JSON but for the body."""
 
@@ -90,7 +91,7 @@ class Confined:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 child.kill()
-            await child.wait()
+            await _ended(child)
 
     async def _converse(self, child: asyncio.subprocess.Process, message: bytes) -> bytes:
         assert child.stdin is not None
@@ -106,6 +107,19 @@ class Confined:
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
         return bytes(said)
+
+
+async def _ended(child: asyncio.subprocess.Process) -> None:
+    """Wait until a killed child is gone. What it said is read to its end: with a full buffer `wait` never returns.
+
+    Who else holds its pipe open is not waited for.
+    """
+    assert child.stdout is not None
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_END_SECONDS):
+            while await child.stdout.read(_MIB):
+                pass
+            await child.wait()
 
 
 async def _send(pipe: asyncio.StreamWriter, message: bytes) -> None:

@@ -113,8 +113,10 @@ async def _chunk_id(make: Make, user: User, known: dict[str, Any]) -> str:
 
 
 async def _citation_id(make: Make, user: User, known: dict[str, Any]) -> str:
-    await _chunk_id(make, user, known)
-    found = await user.client.post("/v1/reason", json={"query": f"content of {user.email}"})
+    document_id = await _document_id(make, user, known)
+    await make.indexed(user)
+    asked = {"query": f"content of {user.email}", "documentId": document_id}
+    found = await user.client.post("/v1/reason", json=asked)
     return str(found.json()["data"]["citations"][0]["id"])
 
 

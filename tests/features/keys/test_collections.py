@@ -72,7 +72,7 @@ async def inside(face, make, scene, alice):
         documents = [args["id"].removeprefix("document_")]
     if "chunkId" in args:
         documents = [
-            (await alice.client.get(f"/v1/pd/read/{args['chunkId']}")).json()["data"]["metadata"]["documentId"]
+            (await alice.client.get(f"/v1/pd/read/{args['chunkId']}")).json()["data"]["hierarchy"]["documentId"]
         ]
     if "citationId" in args:
         documents = [(await alice.client.get(f"/v1/citations/{args['citationId']}")).json()["data"]["documentId"]]

@@ -224,6 +224,21 @@ async def test_a_reader_is_bounded_in_time_memory_and_files(reader, tmp_path):
         await confined.call(WORKSPACE, f"{__name__}:{reader}", {"path": str(tmp_path / "left")}, b"")
 
 
+def flood(_options, _body):
+    import sys
+
+    while True:
+        sys.stdout.buffer.write(b"x" * 65_536)
+
+
+@proves("UPLOAD-BOUNDS")
+async def test_a_reader_that_says_too_much_is_ended_though_its_pipe_is_full():
+    confined = Confined(limits=Limits(answer_bytes=1))
+    async with asyncio.timeout(15):
+        with pytest.raises(Unreadable, match="too large"):
+            await confined.call(WORKSPACE, f"{__name__}:flood", {}, b"")
+
+
 @proves("UPLOAD-BOUNDS")
 async def test_readers_of_one_workspace_leave_a_turn_to_the_others():
     confined = Confined(limits=Limits(seconds=15))
