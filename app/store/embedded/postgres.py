@@ -34,8 +34,13 @@ _SERVER_SETTINGS = {
     "log_error_verbosity": "terse",
     "log_checkpoints": "off",
 }
-# For throw-away clusters of tests: a crash of the machine may lose them.
-_THROW_AWAY_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+# For throw-away clusters of tests: a crash of the machine may lose them, and many services share one.
+_THROW_AWAY_SETTINGS = {
+    "max_connections": "400",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+}
 
 
 class EmbeddedPostgres:
