@@ -26,6 +26,7 @@ from app.kit.errors import (
     SignInRequired,
     Unauthenticated,
     Unavailable,
+    WholeWorkspaceOnly,
 )
 from app.kit.schema import Model
 
@@ -140,8 +141,10 @@ class Gate:
             raise _without_plan(principal)
         if operation.credentials and not _accepts(operation, principal):
             raise SignInRequired
-        if operation.scopes and principal.scopes.isdisjoint(operation.scopes):
+        if operation.lacking(principal.scopes):
             raise insufficient(operation, principal)
+        if operation.whole_workspace and principal.collections is not None:
+            raise WholeWorkspaceOnly
         limits = (plan or self.plans.plans["trial"]).rates
         rate = await self._limiter.spend(str(principal.user_id), operation.rate, limits[operation.rate])
         if not rate.allowed:
@@ -308,7 +311,8 @@ class Gate:
 def insufficient(operation: Operation[Any, Any], principal: Principal) -> InsufficientScope:
     """Say which scope is lacking; an OAuth client is told of all that it should have then."""
     granted = frozenset(scope.value for scope in principal.scopes) if principal.kind is CredentialKind.OAUTH else None
-    return InsufficientScope(tuple(scope.value for scope in operation.scopes), granted=granted)
+    lacking = tuple(scope.value for scope in operation.lacking(principal.scopes))
+    return InsufficientScope(lacking, granted=granted, every=operation.every_scope)
 
 
 def _accepts(operation: Operation[Any, Any], principal: Principal) -> bool:

@@ -133,7 +133,8 @@ class Operation(Generic[A, R]):
 
     `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
     function that sets the tenant, changes what it changes and records that itself (`Context.call`); where `single` is a
-    function, it tells for which arguments.
+    function, it tells for which arguments. Any of the `scopes` is enough, unless `every_scope`; `whole_workspace`: not
+    for keys that are restricted to collections.
     One that `needs_key` is refused without an `Idempotency-Key`. `spends` names the meters that it may add to. One of
     `items` is no transaction and keeps no receipt: it runs other commands, each with its own (`Context.item`).
 
@@ -158,6 +159,14 @@ class Operation(Generic[A, R]):
     needs_key: bool = False
     items: bool = False
     prepare: Callable[[Context, A], Awaitable[Any]] | None = None
+    every_scope: bool = False
+    whole_workspace: bool = False
+
+    def lacking(self, granted: frozenset[Scope]) -> tuple[Scope, ...]:
+        """Give the scopes that a credential lacks for this: all that are missing, or those of which one would do."""
+        if self.every_scope:
+            return tuple(scope for scope in self.scopes if scope not in granted)
+        return self.scopes if granted.isdisjoint(self.scopes) else ()
 
     def is_single(self, args: A) -> bool:
         """Tell whether the command is one statement for these arguments."""
@@ -199,6 +208,8 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     needs_key: bool = False,
     items: bool = False,
     prepare: Function[A, Any] | None = None,
+    every_scope: bool = False,
+    whole_workspace: bool = False,
 ) -> Callable[[Callable[..., Awaitable[R]]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
 
@@ -222,6 +233,8 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
             needs_key,
             items,
             prepare,
+            every_scope,
+            whole_workspace,
         )
 
     return declare

@@ -143,13 +143,23 @@ class InsufficientScope(AppError):
     kind = Kind.FORBIDDEN
     reason = "INSUFFICIENT_SCOPE"
 
-    def __init__(self, scopes: tuple[str, ...], *, granted: frozenset[str] | None = None) -> None:
-        needed = " or ".join(scopes)
+    def __init__(self, scopes: tuple[str, ...], *, granted: frozenset[str] | None = None, every: bool = False) -> None:
+        needed = (" and " if every else " or ").join(scopes)
         super().__init__(
             f"This credential lacks the scope {needed}; use one that was granted it.", details={"scopes": list(scopes)}
         )
         self.scopes = scopes
         self.granted = granted  # what an OAuth token has: its client may ask for more (None: nobody can be asked)
+
+
+class WholeWorkspaceOnly(AppError):
+    """The credential is restricted to collections, and this is about the workspace as a whole."""
+
+    kind = Kind.FORBIDDEN
+    reason = "INSUFFICIENT_SCOPE"
+
+    def __init__(self) -> None:
+        super().__init__("This key is restricted to some collections; use one that sees the whole workspace.")
 
 
 class NotFound(AppError):

@@ -118,7 +118,7 @@ class Guard:
         if not isinstance(caller, Principal) or caller.kind is not CredentialKind.OAUTH:
             return
         operation = self._surface.operation(message.method, message.text("name"), message.text("uri"))
-        if operation is not None and operation.scopes and caller.scopes.isdisjoint(operation.scopes):
+        if operation is not None and operation.lacking(caller.scopes):
             error = insufficient(operation, caller)
             raise Refused.by(error, scope["request_id"], self._resource)
 

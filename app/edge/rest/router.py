@@ -286,7 +286,7 @@ def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
     accepted: dict[CredentialKind, list[dict[str, list[str]]]] = {
         CredentialKind.API_KEY: [{"apiKey": []}],
         CredentialKind.OAUTH: [
-            *({"oauth": one} for one in ([[scope] for scope in scopes] or [[]])),
+            *({"oauth": one} for one in ([scopes] if operation.every_scope else [[scope] for scope in scopes] or [[]])),
             {"bearer": scopes[:1]},
         ],
         CredentialKind.SESSION: [{"browserSession": []}],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.kit.errors import AppError, Kind, NotFound
+from app.kit.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,13 +27,3 @@ class ItemsNotFound(NotFound):
             f"{len(ids)} of the items were not found, so that none was added. List or search items to find their ids.",
             details={"missing": ids},
         )
-
-
-class RestrictedToCollections(AppError):
-    """The key sees only the members of some collections, and this would reach beyond them."""
-
-    kind = Kind.FORBIDDEN
-    reason = "INSUFFICIENT_SCOPE"
-
-    def __init__(self) -> None:
-        super().__init__("This key is restricted to some collections, so that it cannot make new ones.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.features.collections import queries
-from app.features.collections.errors import CollectionNotFound, ItemsNotFound, RestrictedToCollections
+from app.features.collections.errors import CollectionNotFound, ItemsNotFound
 from app.features.collections.schemas import (
     DEFAULT_ICON,
     TOOL_ITEMS,
@@ -57,12 +57,10 @@ async def list_collections(ctx: Context, args: ListCollections) -> Page[Collecti
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     spends=(Meter.COLLECTIONS,),
-    raises=(RestrictedToCollections,),
+    whole_workspace=True,
 )
 async def create_collection(ctx: Context, args: CreateCollection) -> One[Collection]:
     """Create an empty collection."""
-    if ctx.principal.collections is not None:
-        raise RestrictedToCollections
     collection_id = new_id()
     row = await queries.insert_collection(ctx, collection_id, args, args.icon or DEFAULT_ICON)
     ctx.emit("collection.created", collection_id, 1)

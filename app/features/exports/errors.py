@@ -27,13 +27,3 @@ class ExportRunning(AppError):
 
     def __init__(self) -> None:
         super().__init__("The archive is not complete yet; read GET /v1/exports/{id} until it is ready.", retry_after=1)
-
-
-class WholeWorkspaceOnly(AppError):
-    """The key is restricted to collections; an archive holds everything."""
-
-    kind = Kind.FORBIDDEN
-    reason = "INSUFFICIENT_SCOPE"
-
-    def __init__(self) -> None:
-        super().__init__("This key is restricted to some collections; an archive is of the whole workspace.")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from app.features.exports import queries
-from app.features.exports.errors import ExportGone, ExportNotFound, ExportRunning, WholeWorkspaceOnly
+from app.features.exports.errors import ExportGone, ExportNotFound, ExportRunning
 from app.features.exports.schemas import Archive, Export, ExportState, ReadExport, StartExport
 from app.features.exports.service import export_job
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Scope
-from app.kit.errors import InsufficientScope
 from app.kit.ids import new_id
 from app.kit.schema import One
 from app.store import blobs
@@ -24,18 +23,20 @@ if TYPE_CHECKING:
 
     from app.store.postgres import Database
 
-_SCOPES = (Scope.DOCUMENTS_READ, Scope.PROMPTS_READ)
-_REFUSALS = (InsufficientScope, WholeWorkspaceOnly)
+_WHOLE: Final[dict[str, Any]] = {
+    "scope": (Scope.DOCUMENTS_READ, Scope.PROMPTS_READ),
+    "every_scope": True,
+    "whole_workspace": True,
+}
 
 
-@command("exports.start", scope=_SCOPES, rate=Rate.API, raises=_REFUSALS)
+@command("exports.start", **_WHOLE, rate=Rate.API)
 async def start_export(ctx: Context, args: StartExport) -> One[Export]:  # noqa: ARG001  it has none
     """Begin to write everything of the workspace into one archive, as it is now; needs both read scopes.
 
     The archive is a gzipped tar: `documents/ID.md` and `prompts/ID.md` with YAML front matter, earlier versions beside
     them, and for each document, prompt and collection its history as JSON lines. It is kept for 24 hours.
     """
-    _check(ctx)
     export_id = new_id()
     row = await queries.start_export(ctx.tx, export_id, ctx.principal.user_id)
     ctx.emit("export.started", export_id)
@@ -43,15 +44,13 @@ async def start_export(ctx: Context, args: StartExport) -> One[Export]:  # noqa:
     return One(data=_export(row))
 
 
-@query("exports.get", scope=_SCOPES, rate=Rate.READONLY, raises=(*_REFUSALS, ExportNotFound))
+@query("exports.get", **_WHOLE, rate=Rate.READONLY, raises=(ExportNotFound,))
 async def get_export(ctx: Context, args: ReadExport) -> One[Export]:
     """Tell how far an export is; when `state` is `ready`, its content can be read."""
     return One(data=_export(await _find(ctx, args.export_id)))
 
 
-@query(
-    "exports.content", scope=_SCOPES, rate=Rate.READONLY, raises=(*_REFUSALS, ExportNotFound, ExportRunning, ExportGone)
-)
+@query("exports.content", **_WHOLE, rate=Rate.READONLY, raises=(ExportNotFound, ExportRunning, ExportGone))
 async def get_content(ctx: Context, args: ReadExport) -> Archive:
     """Download the archive of an export that is ready."""
     row = await _find(ctx, args.export_id)
@@ -64,20 +63,7 @@ async def get_content(ctx: Context, args: ReadExport) -> Archive:
     return found
 
 
-def _check(ctx: Context) -> None:
-    """Let in who may read everything.
-
-    Raises:
-        InsufficientScope, WholeWorkspaceOnly.
-    """
-    if lacking := [scope.value for scope in _SCOPES if scope not in ctx.principal.scopes]:
-        raise InsufficientScope(tuple(lacking))
-    if ctx.principal.collections is not None:
-        raise WholeWorkspaceOnly
-
-
 async def _find(ctx: Context, export_id: UUID) -> asyncpg.Record:
-    _check(ctx)
     async with ctx.snapshot() as tx:
         row = await queries.get_export(tx, export_id)
     if row is None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import pydantic_core
 
-from app.features.exports.errors import WholeWorkspaceOnly
 from app.features.imports import queries, service
 from app.features.imports.errors import ChunkDiffers, ImportFinished, ImportNotFound
 from app.features.imports.schemas import Chunk, Counts, Import, PutChunk, ReadImport, StartImport
 from app.gate.operation import Context, command, query
 from app.gate.policy import Meter, Rate, Scope
-from app.kit.errors import InsufficientScope, InvalidRequest
+from app.kit.errors import InvalidRequest
 from app.kit.ids import new_id
 from app.kit.schema import One
 
@@ -22,14 +21,16 @@ if TYPE_CHECKING:
 
     from app.store.tx import Tx
 
-_SCOPES = (Scope.DOCUMENTS_WRITE, Scope.PROMPTS_WRITE)
-_REFUSALS = (InsufficientScope, WholeWorkspaceOnly)
+_WHOLE: Final[dict[str, Any]] = {
+    "scope": (Scope.DOCUMENTS_WRITE, Scope.PROMPTS_WRITE),
+    "every_scope": True,
+    "whole_workspace": True,
+}
 
 
-@command("imports.start", scope=_SCOPES, rate=Rate.API, raises=_REFUSALS)
+@command("imports.start", **_WHOLE, rate=Rate.API)
 async def start_import(ctx: Context, args: StartImport) -> One[Import]:  # noqa: ARG001  it has none
     """Begin to import an archive; its files follow in chunks. Needs both write scopes."""
-    _check(ctx)
     import_id = new_id()
     await queries.start_import(ctx.tx, import_id, ctx.principal.user_id)
     ctx.emit("import.started", import_id)
@@ -38,10 +39,10 @@ async def start_import(ctx: Context, args: StartImport) -> One[Import]:  # noqa:
 
 @command(
     "imports.put_chunk",
-    scope=_SCOPES,
+    **_WHOLE,
     rate=Rate.API,
     spends=(Meter.DOCUMENTS, Meter.PROMPTS, Meter.COLLECTIONS, Meter.STORAGE_BYTES),
-    raises=(*_REFUSALS, ImportNotFound, ImportFinished, ChunkDiffers),
+    raises=(ImportNotFound, ImportFinished, ChunkDiffers),
 )
 async def put_chunk(ctx: Context, args: PutChunk) -> One[Chunk]:
     """Take some files of an archive, in the archive's order: all of them, or none when one is refused.
@@ -49,7 +50,6 @@ async def put_chunk(ctx: Context, args: PutChunk) -> One[Chunk]:
     Items keep their ids and their history; one whose id is taken stays as it is. A chunk that is sent again answers as
     it did, so that an import can go on after a broken connection.
     """
-    _check(ctx)
     row = await queries.lock_import(ctx.tx, args.import_id)
     if row is None:
         raise ImportNotFound
@@ -69,10 +69,9 @@ async def put_chunk(ctx: Context, args: PutChunk) -> One[Chunk]:
     return One(data=Chunk(number=args.number, counts=counts))
 
 
-@command("imports.finish", scope=_SCOPES, rate=Rate.API, raises=(*_REFUSALS, ImportNotFound))
+@command("imports.finish", **_WHOLE, rate=Rate.API, raises=(ImportNotFound,))
 async def finish_import(ctx: Context, args: ReadImport) -> One[Import]:
     """End an import; texts that no item took are forgotten. Finishing a finished one changes nothing."""
-    _check(ctx)
     row = await queries.lock_import(ctx.tx, args.import_id)
     if row is None:
         raise ImportNotFound
@@ -82,24 +81,11 @@ async def finish_import(ctx: Context, args: ReadImport) -> One[Import]:
     return One(data=await _read(ctx.tx, args.import_id))
 
 
-@query("imports.get", scope=_SCOPES, rate=Rate.READONLY, raises=(*_REFUSALS, ImportNotFound))
+@query("imports.get", **_WHOLE, rate=Rate.READONLY, raises=(ImportNotFound,))
 async def get_import(ctx: Context, args: ReadImport) -> One[Import]:
     """Tell what an import took so far, and after which chunk to go on."""
-    _check(ctx)
     async with ctx.snapshot() as tx:
         return One(data=await _read(tx, args.import_id))
-
-
-def _check(ctx: Context) -> None:
-    """Let in who may write everything.
-
-    Raises:
-        InsufficientScope, WholeWorkspaceOnly.
-    """
-    if lacking := [scope.value for scope in _SCOPES if scope not in ctx.principal.scopes]:
-        raise InsufficientScope(tuple(lacking))
-    if ctx.principal.collections is not None:
-        raise WholeWorkspaceOnly
 
 
 async def _read(tx: Tx, import_id: UUID) -> Import:
