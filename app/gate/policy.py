@@ -108,6 +108,8 @@ class Meter(StrEnum):
     STORAGE_BYTES = "storage_bytes"
     API_KEYS = "api_keys"
     API_UNITS_MONTH = "api_units_month"
+    SCRAPES_MONTH = "scrapes_month"
+    REASON_MONTH = "reason_month"
 
     @property
     def monthly(self) -> bool:

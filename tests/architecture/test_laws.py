@@ -11,8 +11,11 @@ from starlette.routing import Route
 
 from app import features
 from app.edge.rest.router import OperationRoute
+from app.features.documents.schemas import Document
 from app.gate.inventory import Inventory
+from app.gate.policy import Meter
 from app.kit.errors import AppError
+from app.kit.schema import One
 from tests.support.faces import FACES
 
 APP = Path(__file__).parents[2] / "app"
@@ -126,6 +129,14 @@ def test_every_writing_operation_needs_a_writing_scope():
     for face in FACES:
         if face.operation.writes and face.operation.scopes and face.operation.name not in READERS_MAY:
             assert all(scope.endswith(".write") for scope in face.operation.scopes), face.label
+
+
+def test_whatever_makes_a_document_is_counted():
+    """However a document comes to be, a plan's allowance of documents and of room holds."""
+    makers = [face.operation for face in FACES if face.operation.writes and face.operation.result is One[Document]]
+    assert {operation.name for operation in makers} >= {"documents.create", "documents.scrape", "documents.upload"}
+    for operation in makers:
+        assert {Meter.DOCUMENTS, Meter.STORAGE_BYTES} <= set(operation.spends), operation.name
 
 
 def test_no_operation_opens_a_transaction_past_its_context():

@@ -62,7 +62,7 @@ _CHARACTERS: Final = BUDGET * tokens.CHARACTERS
 _RETRY_SECONDS: Final = 2
 
 
-@query("passages.session", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(Unavailable,))
+@query("passages.session", scope=Scope.DOCUMENTS_READ, rate=Rate.API, raises=(Unavailable,))
 async def begin_session(ctx: Context, args: BeginSession) -> One[Session]:  # noqa: ARG001  nothing needs to be said
     """Begin a search session: searches that name it skip the passages it already returned.
 
@@ -79,7 +79,7 @@ async def begin_session(ctx: Context, args: BeginSession) -> One[Session]:  # no
 @query(
     "passages.search",
     scope=Scope.DOCUMENTS_READ,
-    rate=Rate.READONLY,
+    rate=Rate.API,
     raises=(DocumentNotFound, CollectionNotFound),
 )
 async def search_passages(ctx: Context, args: SearchPassages) -> One[FoundPassages]:
@@ -123,7 +123,7 @@ async def read_chunk(ctx: Context, args: ReadChunk) -> One[Chunk]:
     return One(data=_chunk(found, start))
 
 
-@query("passages.expand", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(ChunkNotFound,))
+@query("passages.expand", scope=Scope.DOCUMENTS_READ, rate=Rate.API, raises=(ChunkNotFound,))
 async def expand_chunk(ctx: Context, args: ExpandChunk) -> One[NearChunks]:
     """Go from a chunk up to what holds it, down to its parts, or along its siblings.
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _MONTH = "date_trunc('month', clock_timestamp() AT TIME ZONE 'UTC')"
 
-# Texts count once however many versions and documents hold them; what is in the trash takes room until it is purged.
+# Texts and files count once however many versions and documents hold them; what is in the trash takes room until it is
+# purged. Archives are gone within a day and count nothing.
 _COUNTS = {
     Meter.DOCUMENTS: "SELECT count(*) FROM documents WHERE workspace_id = $1 AND deleted_at IS NULL",
     Meter.PROMPTS: "SELECT count(*) FROM prompts WHERE workspace_id = $1 AND deleted_at IS NULL",
@@ -26,7 +27,11 @@ _COUNTS = {
     Meter.STORAGE_BYTES: """
         SELECT coalesce((SELECT sum(octet_length(content)) FROM contents WHERE workspace_id = $1), 0)
              + coalesce((SELECT sum(octet_length(content)) FROM prompt_versions WHERE workspace_id = $1), 0)
-             + coalesce((SELECT sum(octet_length(content)) FROM import_texts WHERE workspace_id = $1), 0)""",
+             + coalesce((SELECT sum(octet_length(content)) FROM import_texts WHERE workspace_id = $1), 0)
+             + coalesce((SELECT sum(b.size) FROM blobs b
+                          WHERE b.workspace_id = $1 AND EXISTS (
+                                SELECT FROM document_files f
+                                 WHERE f.workspace_id = b.workspace_id AND f.digest = b.digest)), 0)""",
     Meter.API_KEYS: """
         SELECT count(*) FROM credentials
          WHERE workspace_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())""",

@@ -24,7 +24,7 @@ from app.features.reason.schemas import (
     Standing,
 )
 from app.gate.operation import Context, query
-from app.gate.policy import Rate, Scope
+from app.gate.policy import Meter, Rate, Scope
 from app.kit.schema import One
 
 if TYPE_CHECKING:
@@ -34,7 +34,13 @@ if TYPE_CHECKING:
 _MISSING = 8
 
 
-@query("reason.answer", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound, CollectionNotFound))
+@query(
+    "reason.answer",
+    scope=Scope.DOCUMENTS_READ,
+    rate=Rate.API,
+    spends=(Meter.REASON_MONTH,),
+    raises=(DocumentNotFound, CollectionNotFound),
+)
 async def reason(ctx: Context, args: Reason) -> One[Answer]:
     """Answer a question from stored documents, each statement with a citation; nothing is stored.
 

@@ -21,7 +21,7 @@ from app.features.scrape.errors import (
 from app.features.scrape.remote import Pages
 from app.features.scrape.schemas import Page, RefreshDocument, ScrapeDocument, Validators
 from app.gate.operation import Context, effect
-from app.gate.policy import Feature, Rate, Scope
+from app.gate.policy import Feature, Meter, Rate, Scope
 from app.kit.errors import InvalidRequest, PreconditionRequired
 from app.kit.schema import One, storable
 
@@ -42,6 +42,7 @@ async def _fetch(ctx: Context, args: ScrapeDocument) -> Page:
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.SCRAPE,
     feature=Feature.WEB_PAGES,
+    spends=(Meter.DOCUMENTS, Meter.STORAGE_BYTES, Meter.SCRAPES_MONTH),
     raises=(*_UPSTREAM, InvalidRequest, CollectionNotFound),
 )
 async def scrape_document(ctx: Context, args: ScrapeDocument, page: Page) -> One[Document]:
@@ -79,6 +80,7 @@ async def _fetch_again(ctx: Context, args: RefreshDocument) -> Page:
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.SCRAPE,
     feature=Feature.WEB_PAGES,
+    spends=(Meter.STORAGE_BYTES, Meter.SCRAPES_MONTH),
     raises=(*_UPSTREAM, *documents.WRITE_REFUSALS, NotFromUrl),
 )
 async def refresh_document(ctx: Context, args: RefreshDocument, page: Page) -> One[DocumentAck]:

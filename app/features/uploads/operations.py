@@ -11,7 +11,7 @@ from app.features.uploads.errors import FileTypeUnsupported, FileUnreadable, Ori
 from app.features.uploads.remote import Converter
 from app.features.uploads.schemas import Converted, GetOriginal, UploadDocument
 from app.gate.operation import Context, effect, query
-from app.gate.policy import Rate, Scope
+from app.gate.policy import Meter, Rate, Scope
 from app.kit.errors import InvalidRequest
 from app.kit.schema import Binary, One
 
@@ -30,6 +30,7 @@ async def _convert(ctx: Context, args: UploadDocument) -> Converted:
     prepare=_convert,
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
+    spends=(Meter.DOCUMENTS, Meter.STORAGE_BYTES),
     raises=(FileTypeUnsupported, FileUnreadable, InvalidRequest, CollectionNotFound),
 )
 async def upload_document(ctx: Context, args: UploadDocument, found: Converted) -> One[Document]:

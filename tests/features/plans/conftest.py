@@ -15,6 +15,7 @@ _LIMITS = {
     "items": "documents = 2\nprompts = 1\ncollections = 1\napi_keys = 2\n",
     "bytes": "storage_bytes = 1000\n",
     "units": "api_units_month = 2\n",
+    "answers": "reason_month = 1\n",
     "wide": "documents = 1000000\n",
 }
 

@@ -37,6 +37,26 @@ async def test_one_more_than_the_plan_allows_is_refused_and_not_written(limited,
 
 
 @proves("QUOTA")
+async def test_documents_of_files_count_like_others_and_their_originals_take_room(limited, refusal):
+    user = await limited.on("items")
+    files = {"file": ("notes.md", b"# Notes", "text/markdown")}
+    made = [await user.client.post("/v1/documents/upload", files=files) for _ in range(3)]
+    assert [answer.status_code for answer in made] == [201, 201, 402]
+    assert refusal(made[2], "documents")["used"] == 2
+    large = {"file": ("large.csv", b"a,b\n" * 300, "text/csv")}
+    user = await limited.on("bytes")
+    assert refusal(await user.client.post("/v1/documents/upload", files=large), "storage_bytes")["limit"] == 1000
+
+
+@proves("QUOTA-MONTH")
+async def test_answers_are_counted_by_the_month(limited, refusal):
+    user = await limited.on("answers")
+    sent = {"query": "What is kept here?"}
+    assert (await user.client.post("/v1/reason", json=sent)).status_code == 200
+    assert refusal(await user.client.post("/v1/reason", json=sent), "reason_month")["limit"] == 1
+
+
+@proves("QUOTA")
 async def test_writers_at_once_do_not_exceed_the_allowance(limited):
     user = await limited.on("items")
     answers = await asyncio.gather(*[user.client.post("/v1/documents", json=DOCUMENT) for _ in range(8)])
