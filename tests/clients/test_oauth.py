@@ -20,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
 from tests.clients.browser import printed_url
+from tests.support.sdk import Storage
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
 CALLBACK = "http://127.0.0.1:43210/callback"
@@ -41,24 +42,6 @@ def document(product):
     }
     product.sql(_KEEP_DOCUMENT, client_id, json.dumps(metadata))
     return client_id
-
-
-class Storage:
-    def __init__(self):
-        self.tokens = None
-        self.client = None
-
-    async def get_tokens(self):
-        return self.tokens
-
-    async def set_tokens(self, tokens):
-        self.tokens = tokens
-
-    async def get_client_info(self):
-        return self.client
-
-    async def set_client_info(self, client):
-        self.client = client
 
 
 def python_provider(url, browser, storage, metadata_url=None):

@@ -10,25 +10,8 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
 from tests.contract.requirements import proves
 from tests.support.asgi import Transport
+from tests.support.sdk import Storage
 from tests.support.service import BASE_URL
-
-
-class Storage:
-    def __init__(self):
-        self.tokens = None
-        self.client = None
-
-    async def get_tokens(self):
-        return self.tokens
-
-    async def set_tokens(self, tokens):
-        self.tokens = tokens
-
-    async def get_client_info(self):
-        return self.client
-
-    async def set_client_info(self, client):
-        self.client = client
 
 
 @proves("ISSUER-METADATA", "AUTH-MCP-FLOW")
