@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from app.gate.operation import Context
     from app.gate.policy import Scope
+    from app.kit.guarded import Lease
     from app.store.tx import Tx
 
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 class Bin:
     """How one kind of items comes back from the trash, or leaves it for good.
 
+    `restore` is shown the caller's lease, which counts where an item is managed.
     Both give the item's revision, or None when no such item is in the trash. `bury` takes the item's own text away and
     leaves a tombstone: id, revision, what must never be issued again.
     """
@@ -25,7 +27,7 @@ class Bin:
     kind: str
     read: Scope
     write: Scope
-    restore: Callable[[Context, UUID], Awaitable[int | None]]
+    restore: Callable[[Context, UUID, Lease], Awaitable[int | None]]
     bury: Callable[[Tx, UUID], Awaitable[int | None]]
 
 

@@ -1,15 +1,16 @@
-"""Writes that may name the revision they are based on, as `If-Match` or as `expectedRevision` (contract: 2.3)."""
+"""Writes that name the revision they are based on, and the lease they are done under (contract: 2.3, 2.5)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from app.kit import revision as revisions
 from app.kit.errors import PreconditionConflict
 from app.kit.revision import Precondition
 from app.kit.schema import FromHeader, Model, Positive
+from app.kit.secrets import Token
 
 ExpectedRevision = Annotated[
     Positive | None, Field(description="The revision that the change is based on; refused when it is not current.")
@@ -57,3 +58,30 @@ class Guarded(Model):
                 msg = "If-Match and expectedRevision name different revisions; send one of them, or the same in both."
                 raise PreconditionConflict(msg)
         return Precondition("header", tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))
+
+
+class Lease(Model):
+    """The lease that a write of a managed document shows: its id and its fence, both or neither."""
+
+    lease_id: Annotated[
+        str | None,
+        FromHeader("X-ContextRepo-Lease-Id"),
+        Field(default=None, alias="X-ContextRepo-Lease-Id", max_length=200, description="The id of the lease held."),
+    ]
+    lease_fence: Annotated[
+        Positive | None,
+        FromHeader("X-ContextRepo-Lease-Fence"),
+        Field(default=None, alias="X-ContextRepo-Lease-Fence", description="The fence of the lease held."),
+    ]
+
+    @model_validator(mode="after")
+    def _both(self) -> Self:
+        if (self.lease_id is None) != (self.lease_fence is None):
+            msg = "the id of a lease and its fence belong together; send both"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def lease_digest(self) -> bytes | None:
+        """The lease's id as it is stored; None when no lease is shown."""
+        return None if self.lease_id is None else Token(self.lease_id).digest()

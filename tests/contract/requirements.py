@@ -202,6 +202,7 @@ REQUIREMENTS |= {
     "COORD-20-PAIR": "renew and release need lease id and fence",
     "COORD-11": "a managed PATCH needs lease, key and one revision precondition",
     "COORD-14": "a managed restore needs them too; a managed DELETE needs the lease",
+    "COORD-TRASH": "a managed document leaves the trash under its lease while that is live; the fence goes on",
     "COORD-RECEIPT": "the receipt of an earlier success answers identically after its lease is over",
     "COORD-MCP": "the 29-tool surfaces refuse to write a managed document",
     "L1": "fences of a document only grow, over release, expiry and policy changes",

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from app.gate.operation import Context
+    from app.kit.guarded import Lease
     from app.store.tx import Tx
 
 
-async def restore(ctx: Context, collection_id: UUID) -> int | None:
+async def restore(ctx: Context, collection_id: UUID, lease: Lease) -> int | None:  # noqa: ARG001  nobody holds one
     """Take a collection out of the trash, with its members."""
     revision = await queries.undelete_collection(ctx.tx, collection_id)
     ctx.enqueue(index_job(ctx.workspace_id))

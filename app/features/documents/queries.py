@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RestoreVersion,
     )
     from app.gate.operation import Call, Context
+    from app.kit.guarded import Lease
     from app.store.tx import Tx
 
 GET = "SELECT * FROM document_get($1, $2, $3)"
@@ -97,13 +98,7 @@ SELECT r.revision, c.content
    AND EXISTS (SELECT FROM documents d WHERE d.workspace_id = $1 AND d.id = $2 AND d.deleted_at IS NULL)
 """
 
-_UNDELETE = """
-UPDATE documents
-   SET deleted_at = NULL, deleted_by = NULL, status = 'pending', status_reason = NULL, indexed_revision = 0,
-       index_attempts = 0
- WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND purged_at IS NULL
-RETURNING revision
-"""
+_UNDELETE = "SELECT * FROM document_undelete($1, $2, $3, $4)"
 
 _NOTHING = "SELECT content_put($1, text_digest(''), '')"
 
@@ -259,10 +254,11 @@ async def document_exists(tx: Tx, document_id: UUID) -> bool:
     return bool(await tx.fetchval(_EXISTS, tx.workspace_id, document_id))
 
 
-async def undelete_document(tx: Tx, document_id: UUID) -> int | None:
-    """Take a document out of the trash; gives its revision, None when it is not there."""
-    revision: int | None = await tx.fetchval(_UNDELETE, tx.workspace_id, document_id)
-    return revision
+async def undelete_document(tx: Tx, document_id: UUID, lease: Lease) -> asyncpg.Record:
+    """Take a document out of the trash when its lease holds; the row tells the outcome and the revision."""
+    row = await tx.fetchrow(_UNDELETE, tx.workspace_id, document_id, lease.lease_digest, lease.lease_fence)
+    assert row is not None
+    return row
 
 
 async def bury_document(tx: Tx, document_id: UUID) -> int | None:

@@ -10,12 +10,11 @@ from pydantic import Field, StringConstraints, WithJsonSchema, field_validator, 
 
 from app.kit import revision as revisions
 from app.kit.asof import AsOf
-from app.kit.guarded import Guarded
+from app.kit.guarded import Guarded, Lease
 from app.kit.ids import Id
 from app.kit.markdown import Deed, TextEdit, Where
 from app.kit.paging import MAX_LIMIT, After, PageSize
-from app.kit.schema import EpochMs, FromHeader, Model, Positive, TagFilter, Tags, absent, as_list, not_null
-from app.kit.secrets import Token
+from app.kit.schema import EpochMs, Model, Positive, TagFilter, Tags, absent, as_list, not_null
 
 MAX_TITLE = 500
 MAX_CHANGE_LOG = 2_000
@@ -74,33 +73,6 @@ class ListDocuments(Model):
     limit: PageSize
     tags: Annotated[TagFilter, Field(default_factory=list)]
     cursor: After
-
-
-class Lease(Model):
-    """The lease that a write of a managed document shows: its id and its fence, both or neither."""
-
-    lease_id: Annotated[
-        str | None,
-        FromHeader("X-ContextRepo-Lease-Id"),
-        Field(default=None, alias="X-ContextRepo-Lease-Id", max_length=200, description="The id of the lease held."),
-    ]
-    lease_fence: Annotated[
-        Positive | None,
-        FromHeader("X-ContextRepo-Lease-Fence"),
-        Field(default=None, alias="X-ContextRepo-Lease-Fence", description="The fence of the lease held."),
-    ]
-
-    @model_validator(mode="after")
-    def _both(self) -> Self:
-        if (self.lease_id is None) != (self.lease_fence is None):
-            msg = "the id of a lease and its fence belong together; send both"
-            raise ValueError(msg)
-        return self
-
-    @property
-    def lease_digest(self) -> bytes | None:
-        """The lease's id as it is stored; None when no lease is shown."""
-        return None if self.lease_id is None else Token(self.lease_id).digest()
 
 
 class Edit(Model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.features.documents import queries
+from app.features.documents.service import check
 from app.gate.index import index_job
 from app.gate.policy import Scope
 from app.gate.trash import Bin, Eraser
@@ -13,13 +14,21 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from app.gate.operation import Context
+    from app.kit.guarded import Lease
 
 
-async def restore(ctx: Context, document_id: UUID) -> int | None:
-    """Take a document out of the trash; the index learns of it again."""
-    revision = await queries.undelete_document(ctx.tx, document_id)
-    if revision is not None:
-        ctx.enqueue(index_job(ctx.workspace_id))
+async def restore(ctx: Context, document_id: UUID, lease: Lease) -> int | None:
+    """Take a document out of the trash; the index learns of it again.
+
+    Raises:
+        LeaseRequired, LeaseLost: somebody holds its lease, or what is shown is not the current one.
+    """
+    row = await queries.undelete_document(ctx.tx, document_id, lease)
+    if row["outcome"] == "absent":
+        return None
+    check(row, None)
+    ctx.enqueue(index_job(ctx.workspace_id))
+    revision: int = row["revision"]
     return revision
 
 

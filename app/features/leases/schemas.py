@@ -8,8 +8,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.features.documents.schemas import DocumentId, Lease
-from app.kit.guarded import IfMatch
+from app.features.documents.schemas import DocumentId
+from app.kit.guarded import IfMatch, Lease
 from app.kit.schema import EpochMs, Model
 
 MIN_SECONDS = 5

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from app.gate.operation import Context
+    from app.kit.guarded import Lease
 
 
-async def restore(ctx: Context, prompt_id: UUID) -> int | None:
+async def restore(ctx: Context, prompt_id: UUID, lease: Lease) -> int | None:  # noqa: ARG001  nobody holds one
     """Take a prompt out of the trash."""
     revision = await queries.undelete_prompt(ctx.tx, prompt_id)
     ctx.enqueue(index_job(ctx.workspace_id))

@@ -8,9 +8,9 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field
 
-from app.features.documents.schemas import ChangeLog, DocumentId, Lease, Title
+from app.features.documents.schemas import ChangeLog, DocumentId, Title
 from app.kit.addresses import parse_target
-from app.kit.guarded import Guarded
+from app.kit.guarded import Guarded, Lease
 from app.kit.ids import Id
 from app.kit.schema import Model, Tags
 

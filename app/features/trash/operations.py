@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from app.features.documents.errors import LeaseLost, LeaseRequired
 from app.features.trash import queries, service
 from app.features.trash.errors import TrashedItemNotFound
 from app.features.trash.schemas import (
     ListTrash,
     PurgedItem,
     RestoredItem,
+    RestoreItem,
     TrashedItem,
     TrashedItemId,
     TrashKind,
@@ -41,12 +43,15 @@ async def list_trash(ctx: Context, args: ListTrash) -> Page[TrashedItem]:
     scope=WRITE_SCOPES,
     rate=Rate.API,
     spends=(Meter.DOCUMENTS, Meter.PROMPTS, Meter.COLLECTIONS),
-    raises=(TrashedItemNotFound,),
+    raises=(TrashedItemNotFound, LeaseRequired, LeaseLost),
 )
-async def restore_item(ctx: Context, args: TrashedItemId) -> One[RestoredItem]:
-    """Take an item out of the trash as it was: with its versions, and in the collections that it was in."""
+async def restore_item(ctx: Context, args: RestoreItem) -> One[RestoredItem]:
+    """Take an item out of the trash as it was: with its versions, and in the collections that it was in.
+
+    A lease-managed document needs its lease, while that is live.
+    """
     kind = await _kind(ctx, args)
-    revision = await service.bins()[kind].restore(ctx, args.item_id)
+    revision = await service.bins()[kind].restore(ctx, args.item_id, args)
     if revision is None:
         raise TrashedItemNotFound
     ctx.emit(f"{kind}.restored", args.item_id, revision)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from app.kit.guarded import Lease
 from app.kit.ids import Id
 from app.kit.paging import After, PageSize
 from app.kit.schema import Model
@@ -34,6 +35,10 @@ class TrashedItemId(Model):
     """Which item of the trash."""
 
     item_id: Annotated[Id, Field(description="The id of the deleted item.")]
+
+
+class RestoreItem(TrashedItemId, Lease):
+    """Which item to take out of the trash; a managed document under its lease, while that is live."""
 
 
 class TrashedItem(Model):

@@ -158,6 +158,23 @@ async def test_a_managed_restore_and_delete_need_the_lease(managed):
     assert (await managed.client.delete(managed.url, headers=shown(lease))).status_code == 204
 
 
+@proves("COORD-TRASH")
+async def test_a_managed_document_leaves_the_trash_under_its_lease_alone_while_that_is_live(managed, sql):
+    lease = await managed.acquired()
+    url = f"/v1/trash/{managed.id}/restore"
+    for _ in range(2):
+        assert (await managed.client.delete(managed.url, headers=shown(lease))).status_code == 204
+        assert refusal(await managed.client.post(url)) == (409, "LEASE_REQUIRED")
+        stale = shown(lease | {"fence": lease["fence"] + 1})
+        assert refusal(await managed.client.post(url, headers=stale)) == (409, "LEASE_LOST")
+        assert (await managed.client.post(url, headers=shown(lease))).status_code == 200
+    await managed.client.delete(managed.url, headers=shown(lease))
+    await expire(sql, managed)
+    assert refusal(await managed.client.post(url, headers=shown(lease))) == (409, "LEASE_LOST")
+    assert (await managed.client.post(url)).status_code == 200  # nobody holds it, and in the trash nobody could
+    assert (await managed.acquired())["fence"] == lease["fence"] + 1
+
+
 @proves("COORD-20", "L2")
 async def test_one_of_many_acquires_the_lease(managed):
     answers = await asyncio.gather(*(managed.lease() for _ in range(12)))
