@@ -1,7 +1,8 @@
 """`python -m tests.evaluate FOLDER`: load sets through /v1, search through /v1, and print measures beside baselines.
 
-FOLDER holds sets (or is one): `corpus.jsonl[.gz]`, `queries.<split>.jsonl`, `qrels.<split>.tsv`. Each set gets a
-workspace of its own; a question of a group is asked with that group as a tag.
+FOLDER holds sets (or is one): see `tests/evaluate/data.py` for their form. Each gets a workspace of its own; a question
+of a group is asked with that group as a tag, or in the collection of that group where it is about passages.
+`--keep FOLDER` keeps what was loaded: the next run searches it again, after the worker has brought its index up to date.
 """
 
 from __future__ import annotations
@@ -13,54 +14,20 @@ import signal
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 
-from app.features.indexing.remote import MiniLM
 from app.process import stop_process
-from tests.evaluate.baselines import DEPTH, Dense, Grep, PlainBM25
-from tests.evaluate.data import EvaluationSet, Question, read_set
-from tests.evaluate.metrics import NAMES, judge, mean
+from tests.evaluate.baselines import Dense, Grep, PlainBM25
+from tests.evaluate.data import EvaluationSet, Task, Workspace, read_set, workspaces
+from tests.evaluate.metrics import mean
+from tests.evaluate.service import Kept, Service
 from tests.support import stack as stacks
 from tests.support.stack import ServerProcess, Stack, start_worker
 
 Rows = dict[str, tuple[float, ...]]
-
-
-class Service:
-    """The product, over HTTP."""
-
-    name = "service"
-
-    def __init__(self, client: httpx2.Client) -> None:
-        self._client = client
-        self._ids: dict[str, str] = {}
-        self.seconds: list[float] = []
-
-    def load(self, data: EvaluationSet) -> None:
-        """Write the documents and wait until all are indexed."""
-        for document in data.documents:
-            tags = [document["group"]] if document.get("group") else []
-            body = {"title": document.get("title") or document["id"], "content": document["text"], "tags": tags}
-            made = self._client.post("/v1/documents", json=body).raise_for_status().json()["data"]
-            self._ids[made["id"]] = document["id"]
-        while self._pending():
-            time.sleep(0.5)
-
-    def _pending(self) -> int:
-        answer = self._client.get("/v1/search", params={"q": "x", "semantic": "false", "limit": 1})
-        return int(answer.raise_for_status().json()["meta"]["pending"])
-
-    def rank(self, question: Question) -> list[str]:
-        """Order documents for a question, best first."""
-        params = {"q": question.text[:2000], "type": "documents", "limit": DEPTH, "tags": question.group or ""}
-        began = time.perf_counter()
-        answer = self._client.get("/v1/search", params=params).raise_for_status()
-        self.seconds.append(time.perf_counter() - began)
-        return [self._ids[hit["documentId"]] for hit in answer.json()["data"]["documents"]]
 
 
 @contextlib.contextmanager
@@ -73,22 +40,26 @@ def _serving(stack: Stack) -> Iterator[str]:
         stop_process(worker, signal.SIGTERM, 20)
 
 
-async def _baselines(data: EvaluationSet) -> Rows:
-    model = MiniLM(2)
-    try:
-        systems = [PlainBM25(data), await Dense.of(data, model), Grep(data)]
-    finally:
-        await model.close()
-    return {system.name: mean(judge(system.rank(one), one.relevant) for one in data.questions) for system in systems}
+def _baselines(task: Task, folder: Path) -> Rows:
+    dense = asyncio.run(Dense.of(task.units, task.questions, folder / "vectors.npz"))
+    systems = [PlainBM25(task.units), dense, Grep(task.units)]
+    return {
+        system.name: mean(task.judge(system.rank(one), one) for one in task.questions) for system in systems
+    }
 
 
-def _print(data: EvaluationSet, rows: Rows, seconds: list[float]) -> None:
-    print(f"\n{data.name}: {len(data.documents)} documents, {len(data.questions)} questions")
-    print(f"{'':10}" + "".join(f"{name:>12}" for name in NAMES))
+def _print(task: Task, rows: Rows, seconds: list[float]) -> None:
+    print(f"\n{task.name}: {len(task.units)} units, {len(task.questions)} questions")
+    print(f"{'':10}" + "".join(f"{name:>12}" for name in task.names))
     for name, values in rows.items():
         print(f"{name:10}" + "".join(f"{value:12.3f}" for value in values))
-    if seconds:
-        print(f"median time of a search: {1000 * statistics.median(seconds):.0f} ms", flush=True)
+    behind = [
+        measure
+        for place, measure in enumerate(task.names)
+        if rows[Service.name][place] + 0.0005 < max(values[place] for values in rows.values())
+    ]
+    print(f"median time of a search: {1000 * statistics.median(seconds):.0f} ms", end="")
+    print(f"; behind in {', '.join(behind)}" if behind else "", flush=True)
 
 
 def _options() -> argparse.Namespace:
@@ -98,12 +69,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--split", default="dev")
     parser.add_argument("--questions", type=int, help="only so many of each set")
     parser.add_argument("--documents", type=int, help="only so many of each set; questions about others are left out")
+    parser.add_argument("--keep", type=Path, help="a folder in which everything stays for the next run")
     return parser.parse_args()
 
 
 def _chosen(options: argparse.Namespace) -> Iterator[EvaluationSet]:
-    folders = [options.folder, *sorted(options.folder.iterdir())]
-    for folder in folders:
+    for folder in [options.folder, *sorted(options.folder.iterdir())]:
         if not (folder / f"qrels.{options.split}.tsv").is_file() or (
             options.names and folder.name not in options.names
         ):
@@ -112,7 +83,34 @@ def _chosen(options: argparse.Namespace) -> Iterator[EvaluationSet]:
         documents = data.documents[: options.documents]
         kept = {document["id"] for document in documents}
         questions = [one for one in data.questions if one.relevant.keys() <= kept][: options.questions]
-        yield EvaluationSet(data.name, documents, questions)
+        yield EvaluationSet(data.name, documents, questions, data.whole)
+
+
+@contextlib.contextmanager
+def _folder(options: argparse.Namespace) -> Iterator[Path]:
+    if options.keep is not None:
+        options.keep.mkdir(parents=True, exist_ok=True)
+        yield options.keep
+        return
+    with tempfile.TemporaryDirectory(prefix="context-repo-eval-") as folder:
+        yield Path(folder)
+
+
+def _evaluate(stack: Stack, url: str, folder: Path, workspace: Workspace) -> None:
+    kept = Kept(folder)
+    name = f"{workspace.name}-{len(workspace.stored)}"
+    known = kept.get(name)
+    key = known["key"] if known else stack.user(f"{name}@example.test")
+    with httpx2.Client(base_url=url, headers={"Authorization": f"API-Key {key}"}, timeout=120) as client:
+        service = Service(client, known and known["state"])
+        if known is None:
+            service.load(workspace)
+            kept.put(name, {"key": key, "state": service.state})
+        service.wait()
+        for task in workspace.tasks:
+            service.seconds.clear()
+            own = mean(task.judge(service.rank(task, one), one) for one in task.questions)
+            _print(task, {service.name: own} | _baselines(task, folder), service.seconds)
 
 
 def main() -> int:
@@ -122,19 +120,10 @@ def main() -> int:
     if not found:
         print(f"no set with the split {options.split!r} in {options.folder}", file=sys.stderr)
         return 2
-    with (
-        tempfile.TemporaryDirectory(prefix="context-repo-eval-") as folder,
-        stacks.running(Path(folder)) as stack,
-        _serving(stack) as url,
-    ):
+    with _folder(options) as folder, stacks.running(folder) as stack, _serving(stack) as url:
         for data in found:
-            key = stack.user(f"{data.name}@example.test")
-            headers = {"Authorization": f"API-Key {key}"}
-            with httpx2.Client(base_url=url, headers=headers, timeout=60) as client:
-                service = Service(client)
-                service.load(data)
-                own = mean(judge(service.rank(one), one.relevant) for one in data.questions)
-            _print(data, {service.name: own} | asyncio.run(_baselines(data)), service.seconds)
+            for workspace in workspaces(data):
+                _evaluate(stack, url, folder, workspace)
     return 0
 
 

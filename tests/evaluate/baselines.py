@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 
 from app.features.indexing.remote import MiniLM
-from tests.evaluate.data import EvaluationSet, Question
+from tests.evaluate.data import Question, Row
 
 DEPTH = 100
 _WORD = re.compile(r"\w+")
 
 
-def _text(document: dict[str, Any]) -> str:
+def _text(document: Row) -> str:
     return f"{document.get('title') or ''}\n{document['text']}"
 
 
-def _groups(data: EvaluationSet) -> dict[str | None, list[int]]:
+def _groups(documents: list[Row]) -> dict[str | None, list[int]]:
     """Give the places of the documents that may answer a question of each group."""
     found: dict[str | None, list[int]] = defaultdict(list)
-    for place, document in enumerate(data.documents):
+    for place, document in enumerate(documents):
         found[document.get("group")].append(place)
-    return found | {None: list(range(len(data.documents)))}
+    return found | {None: list(range(len(documents)))}
 
 
 class PlainBM25:
@@ -34,12 +35,12 @@ class PlainBM25:
 
     name = "bm25"
 
-    def __init__(self, data: EvaluationSet) -> None:
-        words = [_WORD.findall(_text(document).lower()) for document in data.documents]
-        self._ids = [document["id"] for document in data.documents]
+    def __init__(self, documents: list[Row]) -> None:
+        words = [_WORD.findall(_text(document).lower()) for document in documents]
+        self._ids = [document["id"] for document in documents]
         self._lengths = [len(one) for one in words]
         self._average = sum(self._lengths) / max(len(words), 1)
-        self._groups = {group: set(places) for group, places in _groups(data).items()}
+        self._groups = {group: set(places) for group, places in _groups(documents).items()}
         self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for place, one in enumerate(words):
             for word, count in Counter(one).items():
@@ -64,9 +65,9 @@ class Grep:
 
     name = "grep"
 
-    def __init__(self, data: EvaluationSet) -> None:
-        self._texts = [(document["id"], _text(document).lower()) for document in data.documents]
-        self._groups = _groups(data)
+    def __init__(self, documents: list[Row]) -> None:
+        self._texts = [(document["id"], _text(document).lower()) for document in documents]
+        self._groups = _groups(documents)
 
     def rank(self, question: Question) -> list[str]:
         """Order documents for a question, best first."""
@@ -84,25 +85,35 @@ class Dense:
 
     name = "dense"
 
-    def __init__(self, data: EvaluationSet, documents: np.ndarray, questions: dict[str, np.ndarray]) -> None:
-        self._ids = [document["id"] for document in data.documents]
-        self._documents, self._questions = documents, questions
-        self._groups = {group: np.array(places) for group, places in _groups(data).items()}
+    def __init__(self, documents: list[Row], vectors: np.ndarray, questions: dict[str, np.ndarray]) -> None:
+        self._ids = [document["id"] for document in documents]
+        self._vectors, self._questions = vectors, questions
+        self._groups = {group: np.array(places) for group, places in _groups(documents).items()}
 
     @classmethod
-    async def of(cls, data: EvaluationSet, model: MiniLM) -> Dense:
-        """Embed a set."""
-        documents = await _embed(model, [_text(document) for document in data.documents])
-        questions = await _embed(model, [question.text for question in data.questions])
-        ids = [question.id for question in data.questions]
-        return cls(data, documents, dict(zip(ids, questions, strict=True)))
+    async def of(cls, documents: list[Row], questions: list[Question], store: Path) -> Dense:
+        """Embed documents and questions; `store` is a file that keeps vectors for the next time."""
+        texts = [_text(document) for document in documents]
+        vectors = await _embed([*texts, *(question.text for question in questions)], store)
+        asked = [question.id for question in questions]
+        return cls(documents, vectors[: len(texts)], dict(zip(asked, vectors[len(texts) :], strict=True)))
 
     def rank(self, question: Question) -> list[str]:
         """Order documents for a question, best first."""
         places = self._groups[question.group]
-        cosines = self._documents[places] @ self._questions[question.id]
+        cosines = self._vectors[places] @ self._questions[question.id]
         return [self._ids[places[best]] for best in np.argsort(-cosines, kind="stable")[:DEPTH]]
 
 
-async def _embed(model: MiniLM, texts: Sequence[str]) -> np.ndarray:
-    return np.array(await model.embed(texts), dtype=np.float32)
+async def _embed(texts: Sequence[str], store: Path) -> np.ndarray:
+    known = dict(np.load(store)) if store.exists() else {}
+    names = [hashlib.sha256(f"{MiniLM.name}\n{text}".encode()).hexdigest() for text in texts]
+    missing = {name: text for name, text in zip(names, texts, strict=True) if name not in known}
+    model = MiniLM(2)
+    try:
+        known |= dict(zip(missing, await model.embed(list(missing.values())), strict=True))
+    finally:
+        await model.close()
+    if missing:
+        np.savez(store, **known)
+    return np.array([known[name] for name in names], dtype=np.float32)

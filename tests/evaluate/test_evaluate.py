@@ -14,13 +14,13 @@ from tests.evaluate.metrics import judge, mean
 
 
 def test_the_measures_of_a_ranking():
-    ndcg, recall, mrr, deep = judge(["x", "a", "x", "b"], {"a": 2, "b": 1, "c": 1})
+    ndcg, five, recall, mrr, deep = judge(["x", "a", "x", "b"], {"a": 2, "b": 1, "c": 1})
     ideal = 2 + 1 / math.log2(3) + 1 / 2
     assert ndcg == pytest.approx((2 / math.log2(3) + 1 / 2) / ideal)  # the repeated x counts once
-    assert (recall, mrr, deep) == (pytest.approx(2 / 3), 0.5, pytest.approx(2 / 3))
-    assert judge([], {"a": 1}) == (0.0, 0.0, 0.0, 0.0)
-    assert judge(["a"], {"a": 1}) == (1.0, 1.0, 1.0, 1.0)
-    assert judge([*(f"x{n}" for n in range(10)), "a"], {"a": 1}) == (0.0, 0.0, 0.0, 1.0)
+    assert (five, recall, mrr, deep) == (pytest.approx(2 / 3), pytest.approx(2 / 3), 0.5, pytest.approx(2 / 3))
+    assert judge([], {"a": 1}) == (0.0, 0.0, 0.0, 0.0, 0.0)
+    assert judge(["a"], {"a": 1}) == (1.0, 1.0, 1.0, 1.0, 1.0)
+    assert judge([*(f"x{n}" for n in range(10)), "a"], {"a": 1}) == (0.0, 0.0, 0.0, 0.0, 1.0)
     assert mean([(1.0, 0.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0)]) == (0.5, 0.0, 0.5, 1.0)
 
 
@@ -51,4 +51,4 @@ def test_a_set_is_read_with_its_judged_questions_alone(folder):
 @pytest.mark.parametrize("system", [PlainBM25, Grep])
 def test_baselines_rank_within_the_group(folder, system):
     data = read_set(folder, "dev")
-    assert system(data).rank(data.questions[0]) == ["a1", "a2"]
+    assert system(data.documents).rank(data.questions[0]) == ["a1", "a2"]

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import http.client
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -64,7 +63,7 @@ def running(folder: Path, *, durable: bool = False) -> Iterator[Stack]:
     with embedded.running(folder, durable=durable) as servers:
         assert servers.postgres is not None
         assert servers.valkey is not None
-        secret = secrets.token_urlsafe(32)
+        secret = embedded.read_or_create_secret(folder / "secret")
         plans = folder / "plans.toml"
         plans.write_text(PLANS, encoding="utf-8")
         asyncio.run(bootstrap.bootstrap_embedded(servers.postgres.url(), secret))
