@@ -46,8 +46,8 @@ UPDATE documents d
        status = CASE WHEN d.deleted_at IS NULL THEN 'processing' ELSE d.status END, status_reason = NULL
   FROM chosen
  WHERE d.workspace_id = $1 AND d.id = chosen.id
-RETURNING d.id, d.title, d.content_digest, d.revision, d.chunked_revision, d.deleted_at IS NOT NULL AS deleted,
-          d.last_changed_at
+RETURNING d.id, d.title, d.content_digest, d.revision, d.chunked_revision, d.language,
+          d.deleted_at IS NOT NULL AS deleted, d.last_changed_at
 """
 
 _CONTENT = "SELECT content FROM contents WHERE workspace_id = $1 AND digest = $2"
@@ -162,14 +162,22 @@ SELECT $1, $2, $3, $4, id, level, ordinal, parent_id, ARRAY(SELECT jsonb_array_e
          text_digest)
 ON CONFLICT (workspace_id, id) DO UPDATE
    SET revision = excluded.revision, ordinal = excluded.ordinal, parent_id = excluded.parent_id,
-       start_index = excluded.start_index, end_index = excluded.end_index
+       language = excluded.language, start_index = excluded.start_index, end_index = excluded.end_index
 """
 
+# A turn of a conversation has a level of its own, since its terms weigh otherwise; who speaks counts four times.
 _PUT_POSTINGS = f"""
 WITH changed AS (
   INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
-  SELECT $1, 'paragraph', $2::text, l.term, t.id, l.tf, sum(l.tf) OVER (PARTITION BY t.id)
-    FROM unnest($3::uuid[], $4::text[]) AS t(id, body), search_terms($2, t.body) AS l
+  SELECT $1, level, $2::text, term, id, tf, sum(tf) OVER (PARTITION BY id)
+    FROM (SELECT t.id, CASE WHEN t.speaker IS NULL THEN 'paragraph' ELSE 'turn' END AS level, l.term,
+                 sum(l.tf)::int AS tf
+            FROM unnest($3::uuid[], $4::text[], $5::text[]) AS t(id, body, speaker)
+           CROSS JOIN LATERAL (
+                 SELECT term, tf FROM search_terms($2, t.body)
+                 UNION ALL
+                 SELECT term, 3 * tf FROM search_terms($2, t.speaker)) AS l
+           GROUP BY t.id, t.speaker, l.term) AS counted
   RETURNING language, level, chunk_id, tf)
 {COUNTED}
 """
@@ -251,6 +259,7 @@ class Claimed:
     content_digest: bytes
     revision: int
     chunked_revision: int
+    language: str | None
     deleted: bool
     last_changed_at: datetime
 
@@ -352,7 +361,8 @@ async def put_chunks(tx: Tx, item: Claimed, language: str, chunks: Sequence[Chun
 async def put_paragraph_postings(tx: Tx, language: str, chunks: Sequence[Chunk], tally: Tally) -> None:
     """Insert the terms of new paragraphs."""
     ids, texts = [item.id for item in chunks], [item.indexed_text for item in chunks]
-    tally.add(await tx.fetch(_PUT_POSTINGS, tx.workspace_id, language, ids, texts))
+    speakers = [item.speaker for item in chunks]
+    tally.add(await tx.fetch(_PUT_POSTINGS, tx.workspace_id, language, ids, texts, speakers))
 
 
 async def put_document_postings(tx: Tx, item: Claimed, language: str, chunk_id: UUID, tally: Tally) -> None:

@@ -203,11 +203,15 @@ async def _write_chunks(tx: Tx, item: Claimed, language: str, chunks: list[Chunk
     if gone:
         await queries.retire_chunks(tx, item.id, list(gone))
         await queries.delete_chunks(tx, list(gone), tally)
-    if document.id in existing:  # its terms follow the whole title, its id only the indexed part of it
-        await queries.delete_postings(tx, [document.id], tally)
+    kept = existing - gone
+    if item.chunked_revision and item.language == language:  # else every term is read again
+        kept &= {document.id}  # its terms follow the whole title, its id only the indexed part of it
+    if kept:
+        await queries.delete_postings(tx, list(kept), tally)
     for start in range(0, len(chunks), _ROWS):
         await queries.put_chunks(tx, item, language, chunks[start : start + _ROWS])
-    fresh = [entry for entry in chunks if entry.level is Level.PARAGRAPH and entry.id not in existing]
+    unread = {entry.id for entry in chunks} - existing | kept
+    fresh = [entry for entry in chunks if entry.level is Level.PARAGRAPH and entry.id in unread]
     for start in range(0, len(fresh), _ROWS):
         await queries.put_paragraph_postings(tx, language, fresh[start : start + _ROWS], tally)
     await queries.put_document_postings(tx, item, language, document.id, tally)

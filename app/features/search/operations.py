@@ -33,7 +33,7 @@ from app.features.search.schemas import (
     SearchResult,
     SearchScope,
 )
-from app.features.search.service import THRESHOLD, calibrated, fuse, helps, interleave
+from app.features.search.service import helps, interleave, rank
 from app.gate.operation import Context, query
 from app.gate.policy import Rate, Scope
 from app.gate.site import Site
@@ -146,18 +146,14 @@ async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
     vector = None
     if args.semantic and kinds and helps(embedder.name, detect(args.q)):
         vector = await embedder.embed_query(args.q)  # no snapshot is open while a model thinks
-    found: _Found = {kind: [] for kind in _SCOPES}
-    total = pending = 0
+    if not kinds:
+        return {kind: [] for kind in _SCOPES}, _meta(ctx, args, kinds, IndexState(total=0, pending=0))
     async with ctx.snapshot() as tx:
         if args.semantic:
-            ranking = _Ranking(tx, args, limit, embedder.name, vector)
-            found |= {kind: await ranking.hits(kind) for kind in kinds}
+            found, index = await _by_meaning(tx, args, kinds, limit, (embedder.name, vector))
         else:
-            found |= await _literally(tx, args, kinds, limit)
-        for kind in kinds:
-            state = await queries.count_indexed(tx, kind.item, args.tags)
-            total, pending = total + state[0], pending + state[1]
-    return found, _meta(ctx, args, kinds, IndexState(total=total, pending=pending))
+            found, index = await _literally(tx, args, kinds, limit)
+    return {kind: found.get(kind, []) for kind in _SCOPES}, _meta(ctx, args, kinds, index)
 
 
 def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState) -> SearchMeta:
@@ -173,42 +169,29 @@ def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState) 
     )
 
 
-async def _literally(tx: Tx, args: Search, kinds: Sequence[Kind], limit: int) -> _Found:
+async def _literally(tx: Tx, args: Search, kinds: Sequence[Kind], limit: int) -> tuple[_Found, IndexState]:
     found = await queries.find_literally(tx, [kind.item for kind in kinds], args.q, args.tags, limit)
-    return {kind: [dict(row) | {"score": None} for row in found[kind.item]] for kind in kinds}
+    states = await queries.count_indexed(tx, [kind.item for kind in kinds], args.tags)
+    return {kind: [dict(row) | {"score": None} for row in found[kind.item]] for kind in kinds}, _state(states)
 
 
-class _Ranking:
-    """One query by meaning and words, over one kind after the other."""
+async def _by_meaning(
+    tx: Tx, args: Search, kinds: Sequence[Kind], limit: int, asked: tuple[str, Vector | None]
+) -> tuple[_Found, IndexState]:
+    """Rank in one statement, describe what is kept in another."""
+    model, vector = asked
+    rows = await queries.rank(tx, [kind.item for kind in kinds], args.q, args.tags, vector, model)
+    kept = {kind: rank(model, rows[kind.item])[:limit] for kind in kinds}
+    described = await queries.describe(tx, {hit.id: hit.passage for hits in kept.values() for hit in hits})
+    found = {
+        kind: [dict(described[hit.id]) | {"score": hit.score} for hit in hits if hit.id in described]
+        for kind, hits in kept.items()
+    }
+    return found, _state([row for several in rows.values() for row in several if row["id"] is None])
 
-    def __init__(self, tx: Tx, args: Search, limit: int, model: str, vector: Vector | None) -> None:
-        self._tx, self._args, self._limit, self._model, self._vector = tx, args, limit, model, vector
 
-    async def hits(self, kind: Kind) -> list[dict[str, Any]]:
-        """Rank the items of a kind; a hit counts for a word in common, or for enough meaning."""
-        tx, args = self._tx, self._args
-        lexical = await queries.rank_lexically(tx, kind.item, args.q, args.tags)
-        dense: list[asyncpg.Record] = []
-        if self._vector is not None:
-            dense = await queries.rank_by_vector(tx, kind.item, self._vector, self._model, args.tags)
-        words = {row["id"]: row["score"] for row in lexical}
-        cosines = {row["id"]: row["score"] for row in dense}
-        scores = dict.fromkeys(words, THRESHOLD) | {
-            item: calibrated(self._model, cosine) for item, cosine in cosines.items()
-        }
-        order = fuse(words, cosines, lexical[0]["bound"] if lexical else 0.0)
-        kept = [item for item in order if item in words or scores[item] >= THRESHOLD][: self._limit]
-        described = await self._described(kind, kept, dense)
-        return [dict(described[item]) | {"score": scores[item]} for item in kept if item in described]
-
-    async def _described(
-        self, kind: Kind, kept: list[UUID], dense: list[asyncpg.Record]
-    ) -> Mapping[UUID, asyncpg.Record]:
-        if kind is not Kind.DOCUMENTS:
-            return await queries.describe_items(self._tx, kind.item, kept)
-        passages = {row["id"]: row["chunk"] for row in dense}
-        passages |= await queries.find_passages(self._tx, self._args.q, kept)
-        return await queries.describe_hits(self._tx, [(item, passages.get(item)) for item in kept])
+def _state(rows: Sequence[asyncpg.Record]) -> IndexState:
+    return IndexState(total=sum(row["total"] for row in rows), pending=sum(row["pending"] for row in rows))
 
 
 def _named(hit: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -1,13 +1,18 @@
-"""SQL of search. Every statement filters by workspace, tags and trash before it takes candidates."""
+"""SQL of search. Every statement filters by workspace, tags and trash before it takes candidates.
+
+A search is two statements: the first ranks and counts, of every kind that was asked for; the second describes what was
+kept.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 from pgvector import HalfVector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     import asyncpg
@@ -15,162 +20,203 @@ if TYPE_CHECKING:
     from app.features.indexing.service import Vector
     from app.store.tx import Tx
 
-CANDIDATES = 100
+CANDIDATES: Final = 100
 
-_TAGGED = """
-(cardinality({tags}::text[]) = 0 OR (
+_TAGGED: Final = """
+(cardinality($3::text[]) = 0 OR (
   SELECT count(*) FROM document_tags t
-   WHERE t.workspace_id = $1 AND t.document_id = d.id AND t.tag = ANY({tags})) = cardinality({tags}))
+   WHERE t.workspace_id = $1 AND t.document_id = x.id AND t.tag = ANY($3)) = cardinality($3))
 """
 
 _LIVE: Final = {
-    "prompt": "x.deleted_at IS NULL AND NOT x.archived AND x.tags @> {tags}::text[]",
-    "collection": "x.deleted_at IS NULL AND x.tags @> {tags}::text[]",
+    "document": f"x.deleted_at IS NULL AND {_TAGGED}",
+    "prompt": "x.deleted_at IS NULL AND NOT x.archived AND x.tags @> $3::text[]",
+    "collection": "x.deleted_at IS NULL AND x.tags @> $3::text[]",
 }
 """Items that can be found, by kind: the table of a kind is its plural."""
 
-# BM25 over the terms of `search_query`, which are as rare as they are among all that the workspace has of a level.
-_TERMS = "WITH terms AS MATERIALIZED (SELECT * FROM search_query($1, '{level}', $2))"
-_BM25 = "sum(weight * rarity * tf / (tf + {k1} * ({rest} + {b} * p.length / average)))"
-_JOIN = """
-FROM terms JOIN postings p ON p.workspace_id = $1 AND p.level = '{level}' AND p.language = terms.language
-                          AND p.term = terms.term
-"""
-_BOUND = "(SELECT max(whole) FROM (SELECT sum(weight * rarity) AS whole FROM terms GROUP BY language) AS most)"
+_LEVELS: Final = {"document": "document,paragraph,turn", "prompt": "prompt", "collection": "collection"}
+"""The levels of the index that a kind is looked for in."""
+
+
+def _terms(levels: str) -> str:
+    """The query's terms; their rarity is that among all that the workspace has of a level."""
+    return f"""
+terms AS MATERIALIZED (
+  SELECT level, t.language, t.term, t.weight * t.rarity AS value, t.average
+    FROM unnest('{{{levels}}}'::text[]) AS level CROSS JOIN LATERAL search_query($1, level, $2) AS t
+)"""
 
 
 def _bm25(k1: float, b: float) -> str:
-    return _BM25.format(k1=k1, b=b, rest=1 - b)
+    return f"sum(value * tf / (tf + {k1} * ({1 - b:.2f} + {b} * p.length / average)))"
 
 
-def _scores(level: str, k1: float = 1.5, b: float = 0.75) -> str:
+def _scores(level: str) -> str:
     return f"""
-{_TERMS.format(level=level)}
-, scores AS (SELECT p.chunk_id, {_bm25(k1, b)} AS score {_JOIN.format(level=level)} GROUP BY p.chunk_id)
-"""
+SELECT p.chunk_id, {_bm25(1.5, 0.75)} AS score
+  FROM terms
+  JOIN postings p ON p.workspace_id = $1 AND p.level = '{level}' AND p.language = terms.language
+                 AND p.term = terms.term
+ WHERE terms.level = '{level}'
+ GROUP BY p.chunk_id"""
 
 
-_LEXICAL = f"""
-{_scores("document")}
-SELECT d.id, s.score, {_BOUND} AS bound
-  FROM scores s
-  JOIN chunks c ON c.workspace_id = $1 AND c.id = s.chunk_id
-  JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
- WHERE d.deleted_at IS NULL AND {_TAGGED.format(tags="$3")}
- ORDER BY s.score DESC, d.id
- LIMIT $4
-"""
+# Documents by their words.
+_DOCUMENT_WORDS: Final = f"""
+document_words AS MATERIALIZED (
+  SELECT x.id, s.score
+    FROM ({_scores("document")}) AS s
+    JOIN chunks c ON c.workspace_id = $1 AND c.id = s.chunk_id
+    JOIN documents x ON x.workspace_id = $1 AND x.id = c.document_id
+   WHERE {_LIVE["document"]}
+   ORDER BY s.score DESC, x.id LIMIT $4
+)"""
 
-_LEXICAL_ITEMS = {
-    kind: f"""
-{_scores(kind)}
-SELECT x.id, s.score, {_BOUND} AS bound
-  FROM scores s
-  JOIN {kind}s x ON x.workspace_id = $1 AND x.id = s.chunk_id
- WHERE {live.format(tags="$3")}
- ORDER BY s.score DESC, x.id
- LIMIT $4
-"""
-    for kind, live in _LIVE.items()
-}
+# Of each candidate the passage with most of the words, and how much that is.
+_DOCUMENT_PASSAGES: Final = f"""
+document_passages AS MATERIALIZED (
+  SELECT DISTINCT ON (s.document_id) s.document_id AS id, s.chunk_id AS passage, s.score
+    FROM (SELECT c.document_id, p.chunk_id, {_bm25(0.9, 0.4)} AS score
+            FROM (SELECT id FROM document_words UNION SELECT id FROM document_near) AS k
+            JOIN chunks c ON c.workspace_id = $1 AND c.document_id = k.id AND c.level = 'paragraph'
+           CROSS JOIN terms
+            JOIN postings p ON p.workspace_id = $1 AND p.level = terms.level AND p.language = terms.language
+                           AND p.term = terms.term AND p.chunk_id = c.id
+           WHERE terms.level IN ('paragraph', 'turn')
+           GROUP BY c.document_id, p.chunk_id) AS s
+   ORDER BY s.document_id, s.score DESC, s.chunk_id
+)"""
 
-# `+ 0` keeps the planner from an approximate index: below some ten thousand vectors the exact scan is faster.
-_SIMILARITY = "1 - (v.embedding::halfvec({{dim}}) <=> $2::halfvec({{dim}})) + 0"
-_VECTOR = "v.workspace_id = $1 AND v.slot = 0 AND v.model = $3 AND v.dim = {{dim}}"
 
-_DENSE = f"""
-SELECT document_id AS id, max(similarity) AS score,
-       (array_agg(chunk_id ORDER BY similarity DESC, chunk_id) FILTER (WHERE level = 'paragraph'))[1] AS chunk
-  FROM (SELECT c.document_id, c.id AS chunk_id, c.level, {_SIMILARITY.format()} AS similarity
-          FROM vectors v
-          JOIN chunks c ON c.workspace_id = $1 AND c.text_digest = v.text_digest
-          JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
-         WHERE {_VECTOR.format()} AND d.deleted_at IS NULL AND {_TAGGED.format(tags="$4")}) AS every
- GROUP BY document_id
- ORDER BY score DESC, document_id
- LIMIT $5
-"""
+def _item_words(kind: str) -> str:
+    return f"""
+{kind}_words AS MATERIALIZED (
+  SELECT x.id, s.score
+    FROM ({_scores(kind)}) AS s
+    JOIN {kind}s x ON x.workspace_id = $1 AND x.id = s.chunk_id
+   WHERE {_LIVE[kind]}
+   ORDER BY s.score DESC, x.id LIMIT $4
+), {kind}_passages AS (SELECT NULL::uuid AS id, NULL::uuid AS passage, NULL::float8 AS score WHERE false)"""
 
-_DENSE_ITEMS = {
-    kind: f"""
-SELECT x.id, {_SIMILARITY.format()} AS score
-  FROM index_entries e
-  JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = e.text_digest
-  JOIN {kind}s x ON x.workspace_id = $1 AND x.id = e.item_id
- WHERE e.workspace_id = $1 AND e.kind = '{kind}' AND {_VECTOR.format()} AND {live.format(tags="$4")}
- ORDER BY score DESC, x.id
- LIMIT $5
-"""
-    for kind, live in _LIVE.items()
-}
 
-# The passage of each hit that matches the query's words best.
-_PASSAGES = f"""
-{_TERMS.format(level="paragraph")}
-, scores AS (
-  SELECT c.document_id, p.chunk_id, {_bm25(0.9, 0.4)} AS score
-  {_JOIN.format(level="paragraph")}
-    JOIN chunks c ON c.workspace_id = $1 AND c.id = p.chunk_id AND c.document_id = ANY($3::uuid[])
-   GROUP BY c.document_id, p.chunk_id
-)
-SELECT DISTINCT ON (document_id) document_id, chunk_id FROM scores ORDER BY document_id, score DESC, chunk_id
-"""
+def _near(kind: str, dim: int) -> str:
+    """Items by the cosine of their text; a document's is the mean of its beginning's and its nearest passage's."""
+    # `+ 0` keeps the planner from an approximate index: below some ten thousand vectors the exact scan is faster.
+    similarity = f"1 - (v.embedding::halfvec({dim}) <=> $5::halfvec({dim})) + 0"
+    vector = f"v.workspace_id = $1 AND v.slot = 0 AND v.model = $6 AND v.dim = {dim}"
+    if kind != "document":
+        return f"""
+{kind}_near AS MATERIALIZED (
+  SELECT x.id, {similarity} AS score, NULL::uuid AS passage
+    FROM index_entries e
+    JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = e.text_digest
+    JOIN {kind}s x ON x.workspace_id = $1 AND x.id = e.item_id
+   WHERE e.workspace_id = $1 AND e.kind = '{kind}' AND {vector} AND {_LIVE[kind]}
+   ORDER BY score DESC, x.id LIMIT $4
+)"""
+    return f"""
+document_near AS MATERIALIZED (
+  SELECT id, (coalesce(begins, nearest) + coalesce(nearest, begins)) / 2 AS score, passage
+    FROM (SELECT n.document_id AS id, max(similarity) FILTER (WHERE level = 'document') AS begins,
+                 max(similarity) FILTER (WHERE level = 'paragraph') AS nearest,
+                 (array_agg(chunk_id ORDER BY similarity DESC, chunk_id) FILTER (WHERE level = 'paragraph'))[1]
+                   AS passage
+            FROM (SELECT c.document_id, c.id AS chunk_id, c.level, {similarity} AS similarity
+                    FROM vectors v
+                    JOIN chunks c ON c.workspace_id = $1 AND c.text_digest = v.text_digest
+                    JOIN documents x ON x.workspace_id = $1 AND x.id = c.document_id
+                   WHERE {vector} AND {_LIVE["document"]}) AS n
+           GROUP BY n.document_id) AS every
+   ORDER BY score DESC, id LIMIT $4
+)"""
 
-_DESCRIBE = """
-SELECT d.id, d.title, d.status, c.id AS chunk_id, c.content AS highlight
-  FROM unnest($2::uuid[], $3::uuid[]) AS hit(document_id, chunk_id)
-  JOIN documents d ON d.workspace_id = $1 AND d.id = hit.document_id
-  LEFT JOIN chunks c ON c.workspace_id = $1 AND c.id = hit.chunk_id
-"""
 
-_NAMES = {"prompt": "title, description", "collection": "name AS title, description"}
-_DESCRIBE_ITEMS = "SELECT id, {names} FROM {kind}s WHERE workspace_id = $1 AND id = ANY($2)"
+def _nothing_near(kind: str) -> str:
+    return f"""
+{kind}_near AS (SELECT NULL::uuid AS id, NULL::float8 AS score, NULL::uuid AS passage WHERE false)"""
 
-_LITERAL = "SELECT * FROM search_literally($1, $2, $3, $4)"
 
-# Two counts, since each has an index of its own.
-_STATE = """
-SELECT (SELECT count(*) FROM {kind}s {alias} WHERE workspace_id = $1 AND {live}) AS total,
-       (SELECT count(*) FROM {kind}s {alias} WHERE workspace_id = $1 AND {live} AND indexed_revision < revision)
+def _ranked(kind: str) -> str:
+    """The rows of a kind: one that counts, with the score that no item can exceed, and one for each candidate."""
+    # The counts are two, since each has an index of its own.
+    return f"""
+SELECT '{kind}' AS kind, NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS part, NULL::float8 AS cosine,
+       NULL::uuid AS passage,
+       (SELECT max(whole) FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' GROUP BY language) AS most)
+         AS bound,
+       (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {_LIVE[kind]}) AS total,
+       (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {_LIVE[kind]} AND x.indexed_revision < x.revision)
          AS pending
-"""
-_STATES = {
-    "document": _STATE.format(kind="document", alias="d", live=f"deleted_at IS NULL AND {_TAGGED.format(tags='$2')}"),
-    **{kind: _STATE.format(kind=kind, alias="x", live=live.format(tags="$2")) for kind, live in _LIVE.items()},
+UNION ALL
+SELECT '{kind}', k.id, w.score, p.score, n.score, coalesce(p.passage, n.passage), NULL, NULL, NULL
+  FROM (SELECT id FROM {kind}_words UNION SELECT id FROM {kind}_near) AS k
+  LEFT JOIN {kind}_words w ON w.id = k.id
+  LEFT JOIN {kind}_near n ON n.id = k.id
+  LEFT JOIN {kind}_passages p ON p.id = k.id"""
+
+
+@cache
+def _ranking(kinds: tuple[str, ...], dim: int | None) -> str:
+    """The first statement, for some kinds; `dim` stands in it as a literal, None is a search by words alone."""
+    parts = [_terms(",".join(_LEVELS[kind] for kind in kinds))]
+    for kind in kinds:
+        near = _nothing_near(kind) if dim is None else _near(kind, dim)
+        words = [_DOCUMENT_WORDS, near, _DOCUMENT_PASSAGES] if kind == "document" else [_item_words(kind), near]
+        parts.extend(words)
+    return f"WITH {','.join(parts)} {' UNION ALL '.join(_ranked(kind) for kind in kinds)}"
+
+
+_DESCRIBE: Final = {
+    "document": """
+SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.content_digest, c.id AS chunk_id,
+       c.content AS highlight
+  FROM unnest($2::uuid[], $3::uuid[]) AS hit(id, passage)
+  JOIN documents d ON d.workspace_id = $1 AND d.id = hit.id
+  LEFT JOIN chunks c ON c.workspace_id = $1 AND c.id = hit.passage
+""",
+    "prompt": """
+SELECT 'prompt', id, title, description, '', NULL, NULL, NULL FROM prompts WHERE workspace_id = $1 AND id = ANY($2)
+""",
+    "collection": """
+SELECT 'collection', id, name, description, '', NULL, NULL, NULL
+  FROM collections WHERE workspace_id = $1 AND id = ANY($2)
+""",
+}
+_DESCRIPTION: Final = " UNION ALL ".join(_DESCRIBE.values())
+
+_LITERAL: Final = "SELECT * FROM search_literally($1, $2, $3, $4)"
+
+_STATE: Final = {
+    kind: f"""
+SELECT '{kind}' AS kind, (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {live}) AS total,
+       (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {live} AND x.indexed_revision < x.revision)
+         AS pending
+""".replace("$3", "$2")
+    for kind, live in _LIVE.items()
 }
 
 
-async def rank_lexically(tx: Tx, kind: str, text: str, tags: list[str]) -> list[asyncpg.Record]:
-    """Rank items of a kind by BM25; `bound` is the score that none can exceed, for a query that it answers wholly."""
-    sql = _LEXICAL if kind == "document" else _LEXICAL_ITEMS[kind]
-    return await tx.fetch(sql, tx.workspace_id, text, tags, CANDIDATES)
+async def rank(
+    tx: Tx, kinds: Sequence[str], text: str, tags: list[str], vector: Vector | None, model: str
+) -> dict[str, list[asyncpg.Record]]:
+    """Rank items of some kinds by words and by meaning, or by words alone where there is no vector.
 
-
-async def rank_by_vector(tx: Tx, kind: str, vector: Vector, model: str, tags: list[str]) -> list[asyncpg.Record]:
-    """Rank items by the cosine of their text, documents by their nearest passage.
-
-    The statement holds the dimension as a literal.
+    By kind, a row that counts (`total`, `pending`, and `bound`: the score of words that none can exceed), then one for
+    each candidate: `words` and `part` (BM25 of the item, and of its best passage), `cosine`, `passage`.
     """
-    sql = (_DENSE if kind == "document" else _DENSE_ITEMS[kind]).format(dim=len(vector))
-    return await tx.fetch(sql, tx.workspace_id, HalfVector(vector), model, tags, CANDIDATES)
+    near = () if vector is None else (HalfVector(vector), model)
+    sql = _ranking(tuple(kinds), None if vector is None else len(vector))
+    found: dict[str, list[asyncpg.Record]] = {kind: [] for kind in kinds}
+    for row in await tx.fetch(sql, tx.workspace_id, text, tags, CANDIDATES, *near):
+        found[row["kind"]].append(row)
+    return found
 
 
-async def find_passages(tx: Tx, text: str, ids: Sequence[UUID]) -> dict[UUID, UUID]:
-    """Find the passage of each document that matches the words best."""
-    rows = await tx.fetch(_PASSAGES, tx.workspace_id, text, ids)
-    return {row["document_id"]: row["chunk_id"] for row in rows}
-
-
-async def describe_hits(tx: Tx, hits: Sequence[tuple[UUID, UUID | None]]) -> dict[UUID, asyncpg.Record]:
-    """Read titles, states and passages of documents that were hit."""
-    rows = await tx.fetch(_DESCRIBE, tx.workspace_id, [hit[0] for hit in hits], [hit[1] for hit in hits])
+async def describe(tx: Tx, passages: Mapping[UUID, UUID | None]) -> dict[UUID, asyncpg.Record]:
+    """Read titles, descriptions and states of items, and the passages of documents that were hit."""
+    rows = await tx.fetch(_DESCRIPTION, tx.workspace_id, list(passages), list(passages.values()))
     return {row["id"]: row for row in rows}
-
-
-async def describe_items(tx: Tx, kind: str, ids: Sequence[UUID]) -> dict[UUID, asyncpg.Record]:
-    """Read titles and descriptions of items."""
-    sql = _DESCRIBE_ITEMS.format(kind=kind, names=_NAMES[kind])
-    return {row["id"]: row for row in await tx.fetch(sql, tx.workspace_id, ids)}
 
 
 async def find_literally(
@@ -183,8 +229,6 @@ async def find_literally(
     return found
 
 
-async def count_indexed(tx: Tx, kind: str, tags: list[str]) -> tuple[int, int]:
-    """Count what a search of a kind is over, and how many of these are not indexed as they are now."""
-    row = await tx.fetchrow(_STATES[kind], tx.workspace_id, tags)
-    assert row is not None
-    return row["total"], row["pending"]
+async def count_indexed(tx: Tx, kinds: Sequence[str], tags: list[str]) -> list[asyncpg.Record]:
+    """Count, by kind, what a search is over, and how many of these are not indexed as they are now."""
+    return await tx.fetch(" UNION ALL ".join(_STATE[kind] for kind in kinds), tx.workspace_id, tags)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Final, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from app.kit.language import NOT_LATIN
 
@@ -15,6 +16,9 @@ K = TypeVar("K", bound=str)
 
 LEXICAL_WEIGHT: Final = 0.6
 DENSE_WEIGHT: Final = 0.4
+PART_WEIGHT: Final = 0.3
+"""Of a document's best passage, beside the words of the whole."""
+
 ENOUGH_SAID: Final = 0.25
 """Share of the query's lexical bound from which the words have their full weight."""
 
@@ -28,6 +32,9 @@ _CURVES: Final[dict[str, tuple[tuple[float, float], ...]]] = {
 }
 
 
+_WORDED: Final = ((0.0, 0.0), (0.15, 0.35), (0.5, 0.8), (1.0, 1.0))
+"""The relevance of items by the share of the query's lexical bound that their words reach."""
+
 _UNHELPFUL: Final[dict[str, frozenset[str]]] = {"minilm": NOT_LATIN}
 """Languages of queries in which a model, by its family, has learned nothing."""
 
@@ -35,6 +42,35 @@ _UNHELPFUL: Final[dict[str, frozenset[str]]] = {"minilm": NOT_LATIN}
 def helps(model: str, language: str) -> bool:
     """Tell whether a model's vectors say anything about a query in a language; else words alone decide."""
     return language not in _UNHELPFUL.get(model.split("-", 1)[0], frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An item that counts, with its relevance and the passage that shows why."""
+
+    id: UUID
+    score: float
+    passage: UUID | None
+
+
+def rank(model: str, rows: Sequence[Mapping[str, Any]]) -> list[Hit]:
+    """Order the candidates of a kind; a hit counts for a word in common, or for enough meaning.
+
+    The first of a kind's rows has the bound of its words (see `queries.rank`).
+    """
+    bound = next((row["bound"] for row in rows if row["id"] is None), None) or 0.0
+    candidates = {row["id"]: row for row in rows if row["id"] is not None}
+    plain = {item: row["words"] for item, row in candidates.items() if row["words"] is not None}
+    words = {item: score + PART_WEIGHT * (candidates[item]["part"] or 0.0) for item, score in plain.items()}
+    cosines = {item: row["cosine"] for item, row in candidates.items() if row["cosine"] is not None}
+    order = fuse(words, cosines, bound * (1 + PART_WEIGHT))
+    hits = []
+    for item in order:
+        said = worded(plain[item], bound) if item in plain else 0.0
+        meant = calibrated(model, cosines[item]) if item in cosines else 0.0
+        if item in plain or meant >= THRESHOLD:
+            hits.append(Hit(item, max(said, meant), candidates[item]["passage"]))
+    return hits
 
 
 def fuse(lexical: Mapping[UUID, float], dense: Mapping[UUID, float], bound: float) -> list[UUID]:
@@ -71,9 +107,17 @@ def _scaled(scores: Mapping[UUID, float]) -> dict[UUID, float]:
     return {item: (score - low) / (high - low) for item, score in scores.items()}
 
 
+def worded(score: float, bound: float) -> float:
+    """Map a score of words to a relevance of 0 to 1; `bound` is the highest that the query allows."""
+    return round(_on(_WORDED, score / bound if bound > 0 else 0.0), 4)
+
+
 def calibrated(model: str, cosine: float) -> float:
     """Map a model's cosine to a relevance of 0 to 1 in which 0.35 is where a hit begins to count."""
-    curve = _CURVES.get(model.split("-", 1)[0], _CURVES[""])
-    place = min(max(bisect_right(curve, (cosine, 2.0)), 1), len(curve) - 1)
+    return round(_on(_CURVES.get(model.split("-", 1)[0], _CURVES[""]), cosine), 4)
+
+
+def _on(curve: Sequence[tuple[float, float]], value: float) -> float:
+    place = min(max(bisect_right(curve, (value, 2.0)), 1), len(curve) - 1)
     (left, low), (right, high) = curve[place - 1], curve[place]
-    return round(min(max(low + (high - low) * (cosine - left) / (right - left), 0.0), 1.0), 4)
+    return min(max(low + (high - low) * (value - left) / (right - left), 0.0), 1.0)

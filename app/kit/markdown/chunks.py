@@ -12,7 +12,8 @@ from uuid import UUID
 
 from app.kit.markdown.blocks import Block, parse
 from app.kit.markdown.outline import Section, outline
-from app.kit.markdown.packing import Span, passages
+from app.kit.markdown.packing import HARD_MAX, Span, passages
+from app.kit.markdown.turns import Turn, by_turn, find_turns
 
 SEPARATOR: Final = " > "
 _MAX_TITLE: Final = 200  # of the header, in characters: it must leave room in the model's window for the content
@@ -49,6 +50,8 @@ class Chunk:
     end: int
     word_count: int
     text_digest: bytes
+    speaker: str | None
+    """Who says it, where it is a turn of a conversation."""
     source: str = field(repr=False, compare=False)
 
     @property
@@ -58,7 +61,10 @@ class Chunk:
 
     @property
     def indexed_text(self) -> str:
-        """What is embedded and searched: the title and section path on one line, then the content."""
+        """What is embedded and searched: the title and section path on one line, then the content.
+
+        A turn of a conversation stands for itself: so short a text would drown in titles.
+        """
         return _indexed_text(self.header, self.content)
 
 
@@ -71,6 +77,7 @@ class _Draft:
     section: Section | None
     header: str
     span: Span
+    speaker: str | None = None
     words: int = 0
     digest: bytes = b""
     id: UUID = _NO_ID
@@ -100,22 +107,38 @@ def _drafts(title: str, text: str) -> list[_Draft]:
     structure = parse(text)
     found = outline(text, structure.headings)
     short_title = _clip(title, _MAX_TITLE)
+    turns = find_turns(text, structure.blocks)
     document = _Draft(Level.DOCUMENT, None, None, short_title, (0, len(text)))
     by_section: list[_Draft] = []
     paragraphs: list[_Draft] = []
     for section, blocks in _with_blocks(found, structure.blocks):
         parent = document if section.parent is None else by_section[section.parent]
         header = _header(short_title, section.path)
-        spans = passages(text, blocks)
-        own = (spans[0][0], spans[-1][1]) if spans else (section.body_start, section.body_start)
+        cut = list(_passages(text, blocks, turns, header))
+        own = (cut[0][0][0], cut[-1][0][1]) if cut else (section.body_start, section.body_start)
         draft = _Draft(Level.SECTION, parent, section, header, own)
-        for start, end in spans:
+        for (start, end), above, speaker in cut:
             words = len(text[start:end].split())
-            paragraphs.append(_Draft(Level.PARAGRAPH, draft, section, header, (start, end), words))
+            paragraphs.append(_Draft(Level.PARAGRAPH, draft, section, above, (start, end), speaker, words))
             draft.words += words
         document.words += draft.words + len((section.heading or "").split())
         by_section.append(draft)
     return [document, *by_section, *paragraphs]
+
+
+def _passages(
+    text: str, blocks: list[Block], turns: list[Turn], header: str
+) -> Iterator[tuple[Span, str, str | None]]:
+    """Cut a section, each passage with its header and speaker; a turn is a passage, or several if it is very long."""
+    for turn, run in by_turn(blocks, turns):
+        if turn is None:
+            yield from ((span, header, None) for span in passages(text, run))
+            continue
+        spans = passages(text, run)
+        if spans and spans[-1][1] - spans[0][0] <= HARD_MAX:
+            spans = [(spans[0][0], spans[-1][1])]
+        for number, span in enumerate(spans):
+            yield span, f"{turn.speaker} ({turn.date})" if number else "", turn.speaker
 
 
 def _with_blocks(found: list[Section], blocks: list[Block]) -> Iterator[tuple[Section, list[Block]]]:
@@ -182,5 +205,6 @@ def _finish(draft: _Draft, ordinal: int, links: tuple[UUID | None, UUID | None],
         end=draft.span[1],
         word_count=draft.words,
         text_digest=draft.digest,
+        speaker=draft.speaker,
         source=text,
     )
