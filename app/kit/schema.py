@@ -23,6 +23,7 @@ from pydantic.alias_generators import to_camel
 from app.kit.sanitize import sanitize
 
 T = TypeVar("T")
+FIRST_YEAR, LAST_YEAR = 1899, 9999
 
 
 class Model(BaseModel):
@@ -125,6 +126,17 @@ class Page(Model, Generic[T]):
     notice: Annotated[str | None, Field(default=None, exclude_if=absent)]
 
 
+def _not_blank(value: str) -> str:
+    """Refuse what is blank although a pattern of one visible character lets it through, such as U+001C."""
+    if not value.strip():
+        msg = "must not be blank"
+        raise ValueError(msg)
+    return value
+
+
+NotBlank = AfterValidator(_not_blank)
+
+
 def _seen(value: str) -> str:
     """Refuse what a reader cannot see: a name must not turn the text around it, or look like another one."""
     if sanitize(value) != value or "\t" in value or len(value.splitlines()) > 1:
@@ -139,16 +151,20 @@ PlainName = Annotated[
 """What people call a thing that others see too."""
 
 
-def _in_utc(value: datetime) -> datetime:
-    """Refuse the few hours at both ends of the calendar that have no time in UTC."""
-    try:
+def in_utc(value: datetime) -> datetime:
+    """Put a time with its zone into UTC.
+
+    Raises:
+        ValueError: it is before 1900 or after 9998: the ends of the calendar are no times in every zone, and the
+            database reads them as infinite.
+    """
+    if FIRST_YEAR < value.year < LAST_YEAR:
         return value.astimezone(UTC)
-    except OverflowError as error:
-        msg = "is beyond the calendar in UTC"
-        raise ValueError(msg) from error
+    msg = f"must be a time of the years {FIRST_YEAR + 1} to {LAST_YEAR - 1}"
+    raise ValueError(msg)
 
 
-Instant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+Instant = Annotated[AwareDatetime, AfterValidator(in_utc)]
 """A time with its zone, as a caller sends it; kept in UTC."""
 
 

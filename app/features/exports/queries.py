@@ -68,8 +68,17 @@ SELECT workspace_id, id FROM exports
 # Waits for the step that runs, whose parts the next statement sees.
 _FORGET = """
 UPDATE exports SET state = 'gone'
- WHERE workspace_id = $1 AND ($2::uuid IS NULL OR id = $2) AND state <> 'gone'
+ WHERE workspace_id = $1 AND id = $2 AND state <> 'gone'
 RETURNING id
+"""
+
+# What an archive may hold was there at its watermark (`next_items`).
+_FORGET_OF = """
+UPDATE exports e SET state = 'gone'
+  FROM {kind}s i
+ WHERE e.workspace_id = $1 AND e.state <> 'gone' AND i.workspace_id = $1 AND i.id = $2
+   AND e.watermark >= i.created_at AND e.watermark < i.deleted_at
+RETURNING e.id
 """
 
 # Equal parts of other exports share a blob.
@@ -176,12 +185,21 @@ async def list_running(database: Database) -> Sequence[asyncpg.Record]:
     return await database.system_rows(_RUNNING)
 
 
-async def drop_archives(tx: Tx, export_id: UUID | None = None) -> int:
-    """Remove an export's archive, or all of the workspace; gives how many there were."""
-    rows = await tx.fetch(_FORGET, tx.workspace_id, export_id)
+async def drop_archive(tx: Tx, export_id: UUID) -> None:
+    """Remove an export's archive."""
+    await _drop(tx, await tx.fetch(_FORGET, tx.workspace_id, export_id))
+
+
+async def drop_archives_of(tx: Tx, kind: str, item_id: UUID) -> int:
+    """Remove the archives that may hold an item of the trash; gives how many there were."""
+    rows = await tx.fetch(_FORGET_OF.format(kind=kind), tx.workspace_id, item_id)
+    await _drop(tx, rows)
+    return len(rows)
+
+
+async def _drop(tx: Tx, rows: Sequence[asyncpg.Record]) -> None:
     digests = await tx.fetchval(_DROP_PARTS, tx.workspace_id, [row["id"] for row in rows])
     await blobs.drop(tx, digests or [])
-    return len(rows)
 
 
 async def next_items(

@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from app.features.collections import schemas as collections
 from app.features.documents.schemas import ChangeLog, Title
 from app.features.prompts.schemas import Description, Parameters, Variables
 from app.kit.ids import Id
-from app.kit.schema import Model, Positive, Tags
+from app.kit.schema import Instant, Model, Positive, Tags
 
 MAX_ENTRIES = 1_000
 MAX_CHUNKS = 1_000_000
@@ -87,7 +87,7 @@ class DocumentRecord(Record):
 
     type: Literal["document"]
     id: UUID
-    created_at: AwareDatetime
+    created_at: Instant
     source_type: Annotated[str, Field(default="text", pattern="^[a-z]{1,20}$")]
     source_url: Annotated[str | None, Field(default=None, max_length=MAX_URL)]
 
@@ -106,7 +106,7 @@ class RevisionRecord(Record):
     change_log: Annotated[ChangeLog, Field(default=None)]
     user_name: Name
     agent: Annotated[Name | None, Field(default=None)]
-    decided_at: AwareDatetime
+    decided_at: Instant
 
 
 class PromptRecord(Record):
@@ -121,8 +121,8 @@ class PromptRecord(Record):
     parameters: Parameters
     archived: bool = False
     revision: Number
-    created_at: AwareDatetime
-    last_changed_at: AwareDatetime
+    created_at: Instant
+    last_changed_at: Instant
 
 
 class VersionRecord(Record):
@@ -136,7 +136,7 @@ class VersionRecord(Record):
     change_log: Annotated[ChangeLog, Field(default=None)]
     user_name: Name
     agent: Annotated[Name | None, Field(default=None)]
-    decided_at: AwareDatetime
+    decided_at: Instant
 
 
 class LabelRecord(Record):
@@ -146,7 +146,7 @@ class LabelRecord(Record):
     label: Annotated[str, Field(min_length=1, max_length=64)]
     version: Number
     user_name: Name
-    moved_at: AwareDatetime
+    moved_at: Instant
 
 
 class CollectionRecord(Record):
@@ -160,8 +160,8 @@ class CollectionRecord(Record):
     icon: collections.Icon
     tags: Tags
     revision: Number
-    created_at: AwareDatetime
-    last_changed_at: AwareDatetime
+    created_at: Instant
+    last_changed_at: Instant
 
 
 class ItemRecord(Record):
@@ -170,7 +170,7 @@ class ItemRecord(Record):
     type: Literal["item"]
     item_type: Literal["document", "prompt"]
     item_id: UUID
-    added_at: AwareDatetime
+    added_at: Instant
 
 
 RECORDS: dict[str, tuple[type[Any], tuple[type[Any], ...]]] = {
