@@ -33,7 +33,11 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Eraser:
-    """How a feature forgets what it keeps of a buried item; gives the numbers of rows that went, by name."""
+    """How a feature forgets what it keeps of a buried item; gives the numbers of rows that went, by name.
+
+    What it locks beside the item itself is locked `before` the item: whoever works on that takes them in this order.
+    """
 
     kind: str
     erase: Callable[[Tx, UUID], Awaitable[dict[str, int]]]
+    before: Callable[[Tx, UUID], Awaitable[None]] | None = None

@@ -39,6 +39,9 @@ async def purge(tx: Tx, kind: str, item_id: UUID, lease: Lease) -> tuple[int, di
     Raises:
         LeaseRequired, LeaseLost: of a managed document.
     """
+    for eraser in _erasers().get(kind, ()):
+        if eraser.before is not None:
+            await eraser.before(tx, item_id)
     revision = await bins()[kind].bury(tx, item_id, lease)
     if revision is None:
         return None
