@@ -1,4 +1,4 @@
-"""Every promise of the contract's rows 1 to 14 and 35, and of the rules that apply to them, by id.
+"""Every promise of the contract and our own, by id; `rows.py` says which stand for which row of the contract.
 
 A test says `@proves("DOC-9")`; `test_manifest.py` fails for an id that no test proves.
 """
@@ -132,6 +132,7 @@ REQUIREMENTS |= {
     "SEARCH-ORDER": "the same query over the same items gives the same order",
     "SEARCH-LANGUAGES": "words of each language, unspaced scripts and identifiers are found by whole and part",
     "SEARCH-HANDOVER": "what one client saves, another finds by the tools' own descriptions",
+    "RES-PUBLIC": "contextrepo://capabilities and contextrepo://openapi are readable by everybody",
     "RES-TEMPLATES": "prompts, documents and collections are resources by id, and the profile is one",
 }
 

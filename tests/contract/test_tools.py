@@ -90,7 +90,7 @@ async def test_each_tool_carries_its_hints(http):
         assert hints["idempotentHint"] is (number in READS | UPDATES | MEMBERS | DELETES), tool["name"]
         assert hints["openWorldHint"] is False
         assert tool["title"]
-    assert READS | CREATES | UPDATES | MEMBERS | REPLACES | DELETES == set(range(1, 30))
+    assert set(range(1, 30)) == READS | CREATES | UPDATES | MEMBERS | REPLACES | DELETES
 
 
 # What a description must teach, by word: where to go from here, and what is elsewhere.
