@@ -12,7 +12,7 @@ from app.features.collections import schemas as collections
 from app.features.documents.schemas import ChangeLog, Title
 from app.features.prompts.schemas import Description, Parameters, Variables
 from app.kit.ids import Id
-from app.kit.schema import Model, Positive, Tags, absent
+from app.kit.schema import Model, Tags, UpTo, absent
 
 MAX_ENTRIES = 1_000
 MAX_CHUNKS = 1_000_000
@@ -59,7 +59,7 @@ class PutChunk(Model):
     """Some files of an archive, in the archive's order."""
 
     import_id: ImportId
-    number: Annotated[Positive, Field(le=MAX_CHUNKS, description="1 for the first chunk, then one more each.")]
+    number: Annotated[int, UpTo(MAX_CHUNKS), Field(description="1 for the first chunk, then one more each.")]
     entries: Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES)]
 
 
