@@ -1,4 +1,4 @@
-"""Every promise of the contract's rows 1 to 14 and 35, and of the rules that apply to them, by id.
+"""Every promise of the contract and our own, by id; `rows.py` says which stand for which row of the contract.
 
 A test says `@proves("DOC-9")`; `test_manifest.py` fails for an id that no test proves.
 """
@@ -132,6 +132,7 @@ REQUIREMENTS |= {
     "SEARCH-ORDER": "the same query over the same items gives the same order",
     "SEARCH-LANGUAGES": "words of each language, unspaced scripts and identifiers are found by whole and part",
     "SEARCH-HANDOVER": "what one client saves, another finds by the tools' own descriptions",
+    "RES-PUBLIC": "contextrepo://capabilities and contextrepo://openapi are readable by everybody",
     "RES-TEMPLATES": "prompts, documents and collections are resources by id, and the profile is one",
 }
 
@@ -239,6 +240,9 @@ REQUIREMENTS |= {
     "TOOL-ERRORS": "structuredContent.error of a failed tool equals the error of REST",
     "ANONYMOUS-RATE": "what needs no credential is limited by address: 429 with Retry-After",
     "EXPORT": "an export is a job that tells its progress, and an archive of Markdown, front matter and JSON lines",
+    "EXPORT-FILES": "uploaded files are in an archive byte for byte, and come out of it in pieces",
+    "IMPORT-BATCH": "`ctx import` sends files in batches, tells its progress, and sends again only what is missing",
+    "IMPORT-KILLED": "an import or export whose process was killed goes on: nothing is lost, nothing comes twice",
     "EXPORT-MOMENT": "documents are in an archive as they were when the export began",
     "EXPORT-RIGHTS": "exports need both read scopes, imports both write scopes, and no restricted key may do either",
     "IMPORT-ROUND": "export, import into an empty workspace, export: the same archive, byte for byte",
@@ -328,4 +332,27 @@ REQUIREMENTS |= {
     "UPLOAD-ORIGINAL": "the file is kept as it was, once for a workspace, until its last document is purged",
     "UPLOAD-REFUSED": "what cannot be read is refused with the reason: 415 by kind, 400 when damaged or without text",
     "UPLOAD-BOUNDS": "files that unpack to more than they are, or never end, cost a bounded child process",
+}
+
+REQUIREMENTS |= {
+    "TOOL-NAMES": "the 29 tools, by name, in their order",
+    "TOOL-PARAMETERS": "each tool takes its parameters, and needs the ones that it must",
+    "TOOL-SCOPES": "each tool needs its scope, and no other",
+    "TOOL-HINTS": "each tool has a title and says whether it reads, destroys, may be repeated, reaches outside",
+    "TOOL-ROUTING": "descriptions lead to the right tool, tell to read before a change, and to ask before deleting",
+    "TOOL-LIVE": "refusals that tools can meet are met, over both wires, with the same error",
+    "APP-SEARCH-FETCH": "search and fetch: ids, titles, links; one JSON text, the same as structuredContent",
+    "MCP-CHALLENGE": "tools/call, prompts/list, prompts/get and private resources are 401 with the metadata's address",
+    "MCP-CURSOR": "a list that goes on says with which cursor; a limit that was cut is said",
+    "MCP-STATELESS": "no session header is needed or given: any process answers any message",
+    "MCP-ALONE": "a batch of messages is refused with one well-formed error",
+    "CHECK-1": "tools/list of anybody on /mcp gives exactly the 29",
+    "CHECK-2": "/openapi.json holds exactly the 35 operations; each is 401 without a credential",
+    "CHECK-4": "every tool answers the body of its REST operation; deletes answer {id, deleted: true} twice",
+    "CHECK-8": "101 prompts come as 100 and 1, over REST and prompts/list",
+    "CHECK-9": "a scoped search finds the one match among thousands",
+    "CHECK-10": "a lapsed plan: all operations and tools are 402 PLAN_REQUIRED but who one is",
+    "CHECK-11": "the 11th page in a minute is 429 with Retry-After, whatever key of the user asks",
+    "FILTER-FIRST": "scope and tags are applied before candidates are taken: ten thousand better ones hide nothing",
+    "OPENAPI-LINT": "the descriptions pass a linter of OpenAPI",
 }

@@ -65,12 +65,14 @@ class Surface:
         return (*self.resources, *(item for item in self.templates if item.parameter is None))
 
     def operation(self, method: str, name: str | None, uri: str | None) -> Operation[Any, Any] | None:
-        """Give the operation that a message leads to: the tool's, or the one that reads a stored resource."""
+        """Give the operation that a message leads to: a tool's, or the one that reads stored prompts or a resource."""
         if method == "tools/call":
             tool = self.by_name.get(name or "")
             return tool.operation if tool else None
         if method == "resources/read":
             return next((found.operation for found in self.templates if found.match(uri or "") is not None), None)
+        if self.prompts is not None and method in ("prompts/list", "prompts/get"):
+            return self.prompts.listing if method == "prompts/list" else self.prompts.reading
         return None
 
     def needs_credential(self, method: str, uri: str | None) -> bool:

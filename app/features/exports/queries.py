@@ -103,6 +103,13 @@ SELECT id, revision, version, content_changed, title, tags, content_digest, enco
 
 _TEXT = "SELECT content FROM contents WHERE workspace_id = $1 AND digest = $2"
 
+_FILE = """
+SELECT f.name, f.media_type, f.digest, b.content
+  FROM document_files f
+  JOIN blobs b ON b.workspace_id = f.workspace_id AND b.digest = f.digest
+ WHERE f.workspace_id = $1 AND f.document_id = $2
+"""
+
 _VERSIONS = """
 SELECT id, version, revision, change_log, author_name AS user_name, agent, decided_at,
        sha256(convert_to(content, 'UTF8')) AS digest
@@ -230,6 +237,11 @@ async def get_text(tx: Tx, digest: bytes) -> str:
     """Read a text of documents."""
     text: str = await tx.fetchval(_TEXT, tx.workspace_id, digest)
     return text
+
+
+async def get_file(tx: Tx, document_id: UUID) -> asyncpg.Record | None:
+    """Read the file that a document was made from."""
+    return await tx.fetchrow(_FILE, tx.workspace_id, document_id)
 
 
 async def list_versions(tx: Tx, prompt_id: UUID, watermark: datetime) -> list[asyncpg.Record]:
