@@ -17,6 +17,7 @@ from app.edge.mcp.routes import RESOURCES, REST, endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
 from app.edge.rest.router import OperationRoute, OperationsFirst
+from app.edge.shared_host import SharedHost
 from app.edge.web.routes import page_routes
 from app.edge.web.web import Web, templates_folder
 from app.features.accounts.service import Principals
@@ -27,6 +28,9 @@ from app.features.issuer.credentials import IssuerTokens, Trust
 from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
+from app.features.links import service as links
+from app.features.links.remote import LIMITS, Renderer
+from app.features.links.service import LinkAddresses, Links
 from app.features.navigation.remote import Sessions
 from app.features.oauth import service as oauth
 from app.features.oauth.credentials import AccessTokens
@@ -39,7 +43,6 @@ from app.features.reason.remote import Model
 from app.features.scrape.remote import Pages
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
-from app.features.signin.passwords import Passwords
 from app.features.signin.service import SignIn
 from app.features.uploads.remote import Converter
 from app.gate.capabilities import Capabilities
@@ -47,6 +50,7 @@ from app.gate.gate import SESSION, Gate
 from app.gate.inventory import Inventory
 from app.gate.limiter import Limiter
 from app.gate.marks import Marks
+from app.gate.passwords import Passwords
 from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
@@ -71,13 +75,17 @@ class Service(FastAPI):
     """FastAPI with the envelope around everything, and the operations before the framework's own layers."""
 
     https = False
+    links_url = ""
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the layers together when the first request comes."""
         operations = [route for route in self.router.routes if isinstance(route, OperationRoute)]
         apps = ((route.path, route.app) for route in self.router.routes if isinstance(route, Route))
         surfaces = {path: app for path, app in apps if isinstance(app, Guard)}
-        return Envelope(OperationsFirst(operations, surfaces, super().build_middleware_stack()), https=self.https)
+        stack: ASGIApp = OperationsFirst(operations, surfaces, super().build_middleware_stack())
+        if self.links_url:
+            stack = SharedHost(stack, self.links_url)
+        return Envelope(stack, https=self.https)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -93,6 +101,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lambda app: _lifespan(app, settings),
     )
     app.https = settings.url.startswith("https://")
+    app.links_url = settings.links_url
     routes = [
         OperationRoute(
             face,
@@ -154,12 +163,14 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 Limiter: limiter,
+                Passwords: passwords,
                 SignIn: SignIn(database, passwords, revocations, settings.signup),
             }
             | issuing
             | _reading(settings, client, stack)
             | _writing(settings)
-            | _telling(settings),
+            | _telling(settings)
+            | _sharing(settings, database, passwords, marks),
             secret_key=settings.secret_key.get_secret_value(),
             secret_key_old=settings.secret_key_old.get_secret_value(),
             marks=marks,
@@ -175,6 +186,14 @@ def _writing(settings: Settings) -> dict[type, Any]:
     confined = Confined()
     pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined)
     return {Pages: pages, Converter: Converter(confined)}
+
+
+def _sharing(settings: Settings, database: Database, passwords: Passwords, marks: Marks) -> dict[type, Any]:
+    """Build what public links need: their addresses, and their readers' side."""
+    url = settings.links_url or settings.url
+    secrets = (settings.secret_key.get_secret_value(), settings.secret_key_old.get_secret_value())
+    renderer = Renderer(Confined(limits=LIMITS), (settings.url, url))
+    return {LinkAddresses: LinkAddresses(url, *secrets), Links: Links(database, passwords, renderer, marks)}
 
 
 def _telling(settings: Settings) -> dict[type, Any]:
@@ -197,7 +216,11 @@ def _marks(database: Database) -> Marks:
             CredentialKind.API_KEY: functools.partial(keys.mark_used, database),
             CredentialKind.OAUTH: functools.partial(oauth.mark_used, database),
             CredentialKind.SESSION: functools.partial(signin.mark_seen, database),
-        }
+        },
+        {
+            links.VIEWS: functools.partial(links.add_views, database),
+            links.COPIES: functools.partial(links.add_copies, database),
+        },
     )
 
 

@@ -147,8 +147,8 @@ def test_no_operation_opens_a_transaction_past_its_context():
 
 
 def test_only_effects_reach_outside_and_they_do_it_before_their_transaction():
-    """What fetches or runs a reader is asked for in a `prepare` alone, which has no transaction."""
-    reaching = {"Pages", "Converter"}
+    """What fetches, runs a reader or hashes a password is asked for in a `prepare` alone: it has no transaction."""
+    reaching = {"Pages", "Converter", "Passwords"}
     prepared = {face.operation.prepare for face in FACES if face.operation.kind == "effect"}
     assert prepared
     for face in FACES:

@@ -329,3 +329,24 @@ REQUIREMENTS |= {
     "UPLOAD-REFUSED": "what cannot be read is refused with the reason: 415 by kind, 400 when damaged or without text",
     "UPLOAD-BOUNDS": "files that unpack to more than they are, or never end, cost a bounded child process",
 }
+
+REQUIREMENTS |= {
+    "LINK-PAGE": "a public link shows a document or prompt, rendered safely, to people without an account (6.3)",
+    "LINK-HEADERS": "a shared page is noindex, sandboxed, without scripts and cookies, and revalidated each time",
+    "LINK-TWIN": "the address with .md gives the stored text byte for byte",
+    "LINK-REVOKE": "revocation is seen at once, by page, twin and caches, in all processes: 410",
+    "LINK-AGAIN": "shared again is a new address; an item has one live link",
+    "LINK-CURRENT": "a link shows current content; a deleted item is 404",
+    "LINK-PROMPT": "isPublic of a prompt is true while it has a live link, and moves its revision",
+    "LINK-EXPIRY": "a link whose time is over is 410 by the database's clock",
+    "LINK-PASSWORD": "a password is kept as argon2id, opens one answer, and guesses are bounded",
+    "LINK-TOKEN": "addresses are unguessable, stored as digests, and can be shown again to members",
+    "LINK-PERSON": "only signed-in people who may write publish and end; an agent cannot",
+    "LINK-COUNTS": "views and copies are counted",
+    "LINK-RATE": "anonymous readers are limited by address",
+    "LINK-INSIDE": "a link of a shared text to something private is plain text",
+    "LINK-DASHBOARD": "people publish and unpublish from the dashboard, without JavaScript (6.1)",
+    "LINK-HOST": "with LINKS_URL shared pages live on a host that serves nothing else",
+    "LINK-XSS": "no payload of the attack corpus comes out of a shared page as anything but text",
+    "LINK-BOUNDED": "pathological Markdown costs bounded time beside the event loop, and is then shown as stored",
+}
