@@ -116,7 +116,8 @@ def create_app(settings: Settings) -> FastAPI:
     prompts = next(features.collect("native", "PROMPTS"), None)
     pages = page_routes(features.collect("pages", "PAGES"))
     folders = [templates_folder(), *features.folders("templates")]
-    app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders)
+    panels = features.collect("panels", "PANELS")
+    app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders, panels)
     found, app.state.capabilities = surfaces(settings, routes, tools, templates, prompts)
     app.state.mcp = endpoints(settings, found)
     app.router.routes.extend(
