@@ -11,6 +11,8 @@ from starlette.routing import Route
 
 from app import features
 from app.edge import errors, fallback
+from app.edge.discovery import site
+from app.edge.discovery.facts import Facts
 from app.edge.discovery.protected_resource import protected_resource
 from app.edge.mcp.guard import Guard
 from app.edge.mcp.routes import RESOURCES, REST, endpoints, mcp_routes, surfaces
@@ -112,7 +114,7 @@ def create_app(settings: Settings) -> FastAPI:
     ]
     Inventory.of(route.face.operation for route in routes)
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
-    tools, templates = features.collect("tools", "TOOLS"), features.collect("resources", "TEMPLATES")
+    tools, templates = list(features.collect("tools", "TOOLS")), features.collect("resources", "TEMPLATES")
     prompts = next(features.collect("native", "PROMPTS"), None)
     pages = page_routes(features.collect("pages", "PAGES"))
     folders = [templates_folder(), *features.folders("templates")]
@@ -120,9 +122,17 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders, panels)
     found, app.state.capabilities = surfaces(settings, routes, tools, templates, prompts)
     app.state.mcp = endpoints(settings, found)
-    app.router.routes.extend(
-        [*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes), *pages]
+    app.state.facts = Facts.of(
+        settings,
+        [route.face for route in routes],
+        tools,
+        found,
+        app.state.capabilities,
+        Plans.load(settings.plans_file),
+        features.collect("guides", "GUIDES"),
     )
+    described = [*openapi_routes(settings, routes), *site.routes(app.state.facts)]
+    app.router.routes.extend([*routes, *mcp_routes(settings, app.state.mcp), *raw, *described, *pages])
     fallback.install(app)
     return app
 

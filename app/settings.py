@@ -24,6 +24,10 @@ class Settings(BaseSettings):
     public_url: str = ""
     links_url: str = ""
     product_name: str = "Context Repo"
+    operator: str = ""
+    support_email: str = ""
+    issues_url: str = ""
+    legal_url: str = ""
 
     database_url: str = ""
     database_write_url: str = ""

@@ -9,6 +9,7 @@ from app.edge.web.page import Page, call, every, form, redirect, render
 from app.features.documents.operations import get_document
 from app.features.links import operations, shown
 from app.features.links.errors import AlreadyShared
+from app.features.links.panels import LIVES, context
 from app.features.links.schemas import MIN_PASSWORD
 from app.features.prompts.operations import get_prompt
 from app.kit.errors import InvalidRequest, NotFound
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-LIVES = [("", "Never"), ("1", "In a day"), ("7", "In 7 days"), ("30", "In 30 days"), ("365", "In a year")]
 _LINKS, _SHARE = "/dashboard/links", "/dashboard/share/{kind}/{id}"
 
 
@@ -34,17 +34,7 @@ async def share(request: Request) -> Response:
 async def _show(request: Request, status: int = 200, **more: Any) -> Response:
     kind, item_id = request.path_params["kind"], request.path_params["id"]
     title = await _title(request, kind, item_id)
-    found = (await call(request, operations.list_links, itemId=item_id)).data
-    shown_here: dict[str, Any] = {
-        "kind": kind,
-        "item_id": item_id,
-        "title": title,
-        "link": found[0] if found else None,
-        "lives": LIVES,
-        "life": "",
-        "shortest": MIN_PASSWORD,
-        "error": "",
-    }
+    shown_here = await context(request, kind, item_id) | {"title": title, "back": request.url.path, "error": ""}
     return render(request, "share.html", status, **(shown_here | more))
 
 
@@ -66,11 +56,11 @@ async def publish(request: Request) -> Response:
     try:
         await call(request, operations.create_link, **wanted)
     except AlreadyShared:
-        pass  # it is shown with its address
+        pass  # it is shown with its address then
     except InvalidRequest:
         said = f"Choose a password of at least {MIN_PASSWORD} characters, or none."
         return await _show(request, 400, error=said, life=days)
-    return redirect(f"/dashboard/share/{kind}/{item_id}")
+    return redirect(fields.get("next", request.url.path))
 
 
 async def end(request: Request) -> Response:

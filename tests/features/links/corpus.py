@@ -130,10 +130,10 @@ class Judge(html.parser.HTMLParser):
             if name == "href" and not _good(value or ""):
                 self.wrong.append(f"href {value!r}")
 
-    def handle_comment(self, data: str) -> None:
+    def handle_comment(self, data: str) -> None:  # noqa: ARG002
         self.wrong.append("comment")
 
-    def handle_decl(self, decl: str) -> None:
+    def handle_decl(self, decl: str) -> None:  # noqa: ARG002
         self.wrong.append("declaration")
 
     unknown_decl = handle_pi = handle_decl

@@ -260,6 +260,7 @@ async def test_people_share_and_end_by_forms(alice, make, service):
     visitor = await with_password(service, alice)
     made = await make.document(alice.client, title="By form")
     page = f"/dashboard/share/document/{made['id']}"
+    assert "Make a public link" in (await visitor.get(f"/dashboard/documents/{made['id']}")).text
     assert (await visitor.fill(page, days="7", password="")).status_code == 303
     shown = await visitor.get(page)
     address = re.search(rf'value="({BASE_URL}/s/[\w-]{{43}})"', shown.text)[1]
