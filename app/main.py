@@ -24,6 +24,8 @@ from app.edge.web.routes import page_routes
 from app.edge.web.web import Web, templates_folder
 from app.features.accounts.service import Principals
 from app.features.connect.remote import Examiner
+from app.features.handbook import server as handbook
+from app.features.handbook.book import Book
 from app.features.health.service import Readiness
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.issuer.credentials import IssuerTokens, Trust
@@ -63,11 +65,13 @@ from app.store.confined import Confined
 from app.store.fetcher import Fetcher, allowing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from redis.asyncio import Redis
     from starlette.types import ASGIApp
 
+    from app.edge.mcp.surface import Surface
+    from app.edge.mcp.tool import Tool
     from app.gate.ports import CredentialResolver
     from app.settings import Settings
     from app.store.postgres import Database
@@ -122,6 +126,20 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders, panels)
     found, app.state.capabilities = surfaces(settings, routes, tools, templates, prompts)
     app.state.mcp = endpoints(settings, found)
+    described = _described(app, settings, routes, tools, found)
+    app.router.routes.extend([*routes, *described, *raw, *pages])
+    fallback.install(app)
+    return app
+
+
+def _described(
+    app: FastAPI,
+    settings: Settings,
+    routes: Sequence[OperationRoute],
+    tools: Sequence[Tool],
+    found: Sequence[Surface],
+) -> list[Route]:
+    """Serve the surfaces of MCP and whatever describes the service; all of it comes from the same facts."""
     app.state.facts = Facts.of(
         settings,
         [route.face for route in routes],
@@ -131,10 +149,11 @@ def create_app(settings: Settings) -> FastAPI:
         Plans.load(settings.plans_file),
         features.collect("guides", "GUIDES"),
     )
-    described = [*openapi_routes(settings, routes), *site.routes(app.state.facts)]
-    app.router.routes.extend([*routes, *mcp_routes(settings, app.state.mcp), *raw, *described, *pages])
-    fallback.install(app)
-    return app
+    app.state.book = Book(app.state.facts)
+    made = [*mcp_routes(settings, app.state.mcp), *openapi_routes(settings, routes), *site.routes(app.state.facts)]
+    endpoint, route = handbook.mount(settings, app.state.book)
+    app.state.mcp.append(endpoint)
+    return [*made, route]
 
 
 @contextlib.asynccontextmanager

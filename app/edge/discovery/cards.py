@@ -98,7 +98,7 @@ def plugin(facts: Facts) -> Json:
         "auth": auth if facts.issuer == facts.url else {"type": "none"},
         "api": {"type": "openapi", "url": f"{facts.url}/openapi.json"},
         "logo_url": f"{facts.url}/icon.svg",
-        "contact_email": facts.support_email or f"postmaster@{facts.host}",
+        "contact_email": facts.support_email,
         "legal_info_url": facts.legal_url or f"{facts.url}/about",
     }
 

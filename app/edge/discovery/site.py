@@ -55,7 +55,8 @@ def _text(name: str) -> Callable[[Facts], bytes]:
 
 def page_text(name: str, facts: Facts) -> str:
     """Fill in a text of the site, which may name the others."""
-    more: dict[str, Any] = {"signal": CONTENT_SIGNAL, "meanings": MEANINGS, "published": SURFACES}
+    served = [item for item in SURFACES if facts.issuer == facts.url or item.path != _OWN_ISSUER]
+    more: dict[str, Any] = {"signal": CONTENT_SIGNAL, "meanings": MEANINGS, "published": served}
     if name == "llms-full.txt":
         rest = [face for face in facts.faces if not face.core]
         more |= {"agents": page_text("agents.md", facts), "rest": rest, "schema": _schema}
@@ -110,6 +111,9 @@ PUBLISHED = [
 ]
 
 
+_OWN_ISSUER = "/.well-known/oauth-authorization-server"
+
+
 @dataclass(frozen=True, slots=True)
 class Surface:
     """A path that is served elsewhere, for lists of all of them."""
@@ -130,7 +134,7 @@ SURFACES = [
     Surface("/openapi.json", "OpenAPI 3.1 of the core"),
     Surface("/api/openapi.yaml", "the same as YAML"),
     Surface("/openapi/full.json", "OpenAPI 3.1 of all operations"),
-    Surface("/.well-known/oauth-authorization-server", "authorization server metadata (RFC 8414)"),
+    Surface(_OWN_ISSUER, "authorization server metadata (RFC 8414)"),
     Surface("/.well-known/oauth-protected-resource", "resource metadata of `/mcp` (RFC 9728)"),
     Surface("/.well-known/oauth-protected-resource/v1", "of the REST API"),
     Surface("/.well-known/oauth-protected-resource/mcp", "of `/mcp`"),
@@ -153,28 +157,29 @@ def fixed(request: Request, body: bytes, media_type: str, link: str = "") -> Res
 
 def routes(facts: Facts) -> list[Route]:
     """Serve all of them, and the pages about the service."""
-    made = [Route(item.path, _serving(item, item.body(facts)), methods=["GET"]) for item in PUBLISHED]
+    twins = [Published(page.twin, MARKDOWN, page.about, _text(page.text)) for page in PAGES if page.text]
+    made = [Route(item.path, _serving(item, facts), methods=["GET"]) for item in (*PUBLISHED, *twins)]
     made += [Route(page.path, respond(page), methods=["GET"]) for page in PAGES if page.text]
-    twins = [(page.twin, page_text(page.text, facts).encode()) for page in PAGES if page.text]
-    made += [Route(path, _serving(Published(path, MARKDOWN, "", _json(str)), body)) for path, body in twins]
     return [*made, Route("/agent", _agent(facts), methods=["GET"])]
 
 
-def _serving(item: Published, body: bytes) -> Callable[[Request], Any]:
+def _serving(item: Published, facts: Facts) -> Callable[[Request], Any]:
+    body = functools.cache(lambda: item.body(facts))
+
     async def answer(request: Request) -> Response:
-        return fixed(request, body, item.media_type, item.link)
+        return fixed(request, body(), item.media_type, item.link)
 
     return answer
 
 
 def _agent(facts: Facts) -> Callable[[Request], Any]:
-    as_json, as_text = facts.capabilities.to_json(), page_text("agent.md", facts).encode()
+    as_json, as_text = facts.capabilities.to_json(), functools.cache(lambda: page_text("agent.md", facts).encode())
 
     async def answer(request: Request) -> Response:
         """Choose by `Accept`: JSON unless Markdown or plain text is asked for."""
         accepted = header(request.scope, b"accept") or ""
         wants_text = "json" not in accepted and ("text/markdown" in accepted or "text/plain" in accepted)
-        body, media_type = (as_text, MARKDOWN) if wants_text else (as_json, JSON)
+        body, media_type = (as_text(), MARKDOWN) if wants_text else (as_json, JSON)
         response = fixed(request, body, media_type)
         response.headers["vary"] = "accept"
         return response
