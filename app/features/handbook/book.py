@@ -26,8 +26,11 @@ _HEADING = re.compile(r"^(#{1,3}) +(.+)$", re.MULTILINE)
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _WORD = re.compile(r"[a-z0-9]+")
 _TITLE_WEIGHT = 3
+_REFERENCE_WEIGHT = 0.4
+"""The references have every word many times; the pages that explain come first."""
 _COMMON = frozenset(
-    "a an and are at can do does for from how i in is it my of on or the to what when where with you".split()
+    ("a", "an", "and", "are", "at", "can", "do", "does", "for", "from", "how", "i", "in", "is", "it", "my", "of", "on")
+    + ("or", "the", "to", "what", "when", "where", "with", "you")
 )
 
 
@@ -54,7 +57,7 @@ class _Section:
 
     def weight(self, word: str, usual: float) -> float:
         """Weigh how often a word is here, against the section's length (BM25)."""
-        found = self.words[word]
+        found = self.words[word] * (_REFERENCE_WEIGHT if self.leaf.guide.section == "Reference" else 1.0)
         return found / (found + 1.2 * (0.25 + 0.75 * self.words.total() / usual))
 
 
