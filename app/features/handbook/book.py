@@ -29,8 +29,7 @@ _TITLE_WEIGHT = 3
 _REFERENCE_WEIGHT = 0.4
 """The references have every word many times; the pages that explain come first."""
 _COMMON = frozenset(
-    ("a", "an", "and", "are", "at", "can", "do", "does", "for", "from", "how", "i", "in", "is", "it", "my", "of", "on")
-    + ("or", "the", "to", "what", "when", "where", "with", "you")
+    re.split(" ", "a an and are at can do does for from how i in is it my of on or the to what when with")
 )
 
 
