@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import tenant_policies, unrestricted_policy
 from migrations import functions
 
-revision = "0014"
-down_revision = "0013"
+revision = "0013"
+down_revision = "0012"
 
 TABLES = """
 CREATE TABLE links (
