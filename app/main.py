@@ -193,14 +193,12 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 Limiter: limiter,
-                Passwords: passwords,
-                SignIn: SignIn(database, passwords, revocations, settings.signup),
             }
             | issuing
             | _reading(settings, client, stack)
             | _writing(settings)
             | _telling(settings)
-            | _sharing(settings, database, passwords, marks),
+            | _opening(settings, database, passwords, revocations, marks),
             secret_key=settings.secret_key.get_secret_value(),
             secret_key_old=settings.secret_key_old.get_secret_value(),
             marks=marks,
@@ -218,12 +216,19 @@ def _writing(settings: Settings) -> dict[type, Any]:
     return {Pages: pages, Converter: Converter(confined)}
 
 
-def _sharing(settings: Settings, database: Database, passwords: Passwords, marks: Marks) -> dict[type, Any]:
-    """Build what public links need: their addresses, and their readers' side."""
+def _opening(
+    settings: Settings, database: Database, passwords: Passwords, revocations: Revocations, marks: Marks
+) -> dict[type, Any]:
+    """Build what lets people in who are not known yet: signing in, and public links."""
     url = settings.links_url or settings.url
     secrets = (settings.secret_key.get_secret_value(), settings.secret_key_old.get_secret_value())
     renderer = Renderer(Confined(limits=LIMITS), (settings.url, url))
-    return {LinkAddresses: LinkAddresses(url, *secrets), Links: Links(database, passwords, renderer, marks)}
+    return {
+        Passwords: passwords,
+        SignIn: SignIn(database, passwords, revocations, settings.signup),
+        LinkAddresses: LinkAddresses(url, *secrets),
+        Links: Links(database, passwords, renderer, marks),
+    }
 
 
 def _telling(settings: Settings) -> dict[type, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from starlette.routing import Route
 
 from app import features
+from app.edge.discovery import site
 from app.edge.rest.router import OperationRoute
 from app.features.documents.schemas import Document
 from app.gate.inventory import Inventory
@@ -94,6 +95,7 @@ def test_the_exceptions_for_sql_still_exist():
 async def test_every_route_is_an_operation_or_says_what_else_it_is(service):
     raw = {entry.path for entry in features.collect("http", "ROUTES")}
     raw |= {page.path for page in features.collect("pages", "PAGES")}
+    raw |= {item.path for item in (*site.PUBLISHED, *site.SURFACES, *site.PAGES)}
     others = ("/static/", "/openapi", "/api/openapi.yaml", "/mcp", "/grok-mcp", "/.well-known/")
     bare = [
         route.path
