@@ -376,6 +376,7 @@ REQUIREMENTS |= {
     "DISC-OPERATOR": "contact lines come from the operator's settings; an empty one is left out",
     "DOCS-MCP": "/docs-mcp has search_docs, read_docs_page and list_docs_pages, without sign-in (6.4)",
     "DOCS-SNIPPETS": "every snippet of the handbook runs",
+    "EXT-CORS": "a browser extension may call what it needs with an API key (6.2)",
     "GROK-CARD": "the metadata of /grok-mcp names it as the resource (6.5)",
     "CHATGPT-APP": "search and fetch only read, and their results have addresses that open (6.6)",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote
@@ -35,6 +36,8 @@ _HEADERS = {
 }
 _FORM_BYTES = 4096
 _DESCRIPTION = 200
+_LONG = 64 * 1024
+"""Characters from which on a page is written beside the event loop."""
 _OF_ONE_READER, _OF_ALL = Limit(10, 600), Limit(300, 3600)
 """Tries of one link's password: by one address, and by everybody, so that many addresses do not help."""
 
@@ -61,7 +64,12 @@ async def page(request: Request) -> Response:
         return _refused(request, error)
     if "head" not in request.scope:
         links.viewed(shared)
-    return _kept(request, shared, _page(request, "shared.html", **_context(request, shared), html=html))
+    context = _context(request, shared) | {"html": html}
+    if len(shared.content) > _LONG:
+        response = await asyncio.to_thread(_page, request, "shared.html", **context)
+    else:
+        response = _page(request, "shared.html", **context)
+    return _kept(request, shared, response)
 
 
 async def markdown(request: Request) -> Response:

@@ -371,3 +371,37 @@ async def test_no_link_of_any_generated_page_is_dead(http):
             dead.append(("anchor", f"{address}#{anchor}"))
     assert dead == []
     assert len(seen) > 80
+
+
+@proves("EXT-CORS")
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/v1/user/me"),
+        ("GET", "/v1/collections"),
+        ("POST", "/v1/documents"),
+        ("POST", "/v1/documents/scrape"),
+        ("POST", f"/v1/documents/{'0' * 8}/refresh"),
+    ],
+)
+async def test_a_browser_extension_may_call_with_a_key(alice, http, method, path):
+    origin = {"origin": "chrome-extension://abcdefghijklmnop"}
+    asked = {"access-control-request-method": method, "access-control-request-headers": "authorization, content-type"}
+    preflight = await http.options(path, headers=origin | asked)
+    assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (204, "*")
+    allowed = preflight.headers["access-control-allow-headers"].lower()
+    assert all(name in allowed for name in ("authorization", "content-type", "idempotency-key", "if-match"))
+    answer = await alice.client.request(method, path, headers=origin, json={} if method == "POST" else None)
+    assert answer.status_code in (200, 400, 404)
+    assert answer.headers["access-control-allow-origin"] == "*"
+
+
+@proves("DISC-PAGES")
+async def test_a_page_is_light_and_asks_nobody_else(http):
+    for page in PAGES:
+        text = (await http.get(page.path)).text
+        sizes = [len(text)]
+        for address in re.findall(r'<(?:link|script)[^>]+(?:href|src)="([^"]+)"', text):
+            assert address.startswith("/"), address
+            sizes.append(len((await http.get(address)).content))
+        assert sum(sizes) <= 150_000, page.path

@@ -158,6 +158,20 @@ async def test_its_time_over_it_is_gone_before_any_sweep(alice, browser, reader,
     assert (await share(browser, made))["url"] != link["url"]
 
 
+async def test_an_ended_link_is_forgotten_after_thirty_days(alice, browser, reader, make, database, sql):
+    made = await make.document(alice.client)
+    links = []
+    for days in (29, 31):
+        links.append(await share(browser, made))
+        await browser.delete(f"/v1/links/{links[-1]['id']}")
+        await sql.execute(
+            "UPDATE links SET ended_at = now() - make_interval(days => $2) WHERE id = $1", links[-1]["id"], days
+        )
+    await jobs.sweep(Work(database, {}))
+    assert [(await reader.get(path(link))).status_code for link in links] == [410, 404]
+    assert await sql.fetchval("SELECT count(*) FROM links WHERE item_id = $1", made["id"]) == 1
+
+
 @proves("LINK-PASSWORD")
 async def test_a_password_opens_it_for_one_answer_and_guesses_are_few(alice, browser, make, sql):
     made = await make.document(alice.client, title="Hidden title", content="hidden text")
