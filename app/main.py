@@ -33,7 +33,7 @@ from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
 from app.features.links import service as links
-from app.features.links.remote import LIMITS, Renderer
+from app.features.links.remote import Renderer
 from app.features.links.service import LinkAddresses, Links
 from app.features.navigation.remote import Sessions
 from app.features.oauth import service as oauth
@@ -58,6 +58,7 @@ from app.gate.passwords import Passwords
 from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
+from app.gate.prose import LIMITS
 from app.gate.quota import Meters
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis

@@ -1,14 +1,12 @@
-"""Renders shared texts beside the event loop, bounded in time and memory, each text once."""
+"""Renders shared texts: many readers of one text at once wait for the same work."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import OrderedDict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from app.kit.markdown.html import MAX_BYTES, strange_html
-from app.store.confined import Limits, Unreadable
+from app.gate.prose import Prose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,61 +14,19 @@ if TYPE_CHECKING:
 
     from app.store.confined import Confined
 
-_READER = "app.features.links.rendering:render"
-_MIB = 1024 * 1024
-LIMITS: Final = Limits(memory_bytes=768 * _MIB, cpu_seconds=2, seconds=4.0)
-"""What one text may cost."""
-_SHORT: Final = 1_500
-"""Characters up to which the worst text costs some milliseconds: it is rendered in a thread."""
-_KEPT_BYTES: Final = 32 * _MIB
 
-
-class Renderer:
-    """Gives HTML of strangers' Markdown; None where that would cost too much."""
+class Renderer(Prose):
+    """Gives safe HTML of shared texts; None where that would cost too much."""
 
     def __init__(self, confined: Confined, own: Sequence[str]) -> None:
-        self._confined = confined
-        self._own = list(own)
-        self._kept: OrderedDict[bytes, str | None] = OrderedDict()
-        self._size = 0
+        super().__init__(confined, own)
         self._running: dict[bytes, asyncio.Task[str | None]] = {}
 
     async def html(self, workspace_id: UUID, text: str) -> str | None:
-        """Render a text of a workspace; whoever asks for the same text meanwhile waits for the same work.
-
-        Raises:
-            Unavailable: too much is being rendered.
-        """
-        data = text.encode()
-        if len(data) > MAX_BYTES:
-            return None
-        key = hashlib.sha256(data).digest()
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
+        """Render a text of a workspace, or wait for whoever renders it just now."""
+        key = hashlib.sha256(text.encode()).digest()
         if key not in self._running:
-            task = asyncio.create_task(self._render(workspace_id, text, data))
+            task = asyncio.create_task(super().html(workspace_id, text))
             self._running[key] = task
-            task.add_done_callback(lambda done: self._keep(key, done))
+            task.add_done_callback(lambda _: self._running.pop(key, None))
         return await asyncio.shield(self._running[key])
-
-    async def _render(self, workspace_id: UUID, text: str, data: bytes) -> str | None:
-        if len(text) <= _SHORT:
-            return await asyncio.to_thread(strange_html, text, self._own)
-        try:
-            found = await self._confined.call(workspace_id, _READER, {"own": self._own}, data)
-        except Unreadable:
-            return None
-        html: str = found["html"]
-        return html
-
-    def _keep(self, key: bytes, done: asyncio.Task[str | None]) -> None:
-        del self._running[key]
-        if done.cancelled() or done.exception() is not None:
-            return
-        html = done.result()
-        self._kept[key] = html
-        self._size += len(html or "")
-        while self._size > _KEPT_BYTES:
-            _, oldest = self._kept.popitem(last=False)
-            self._size -= len(oldest or "")

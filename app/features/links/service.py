@@ -118,11 +118,7 @@ class Links:
             return (await self._passwords.check(shared.password_hash, password)).right
 
     async def html(self, shared: Shared) -> str | None:
-        """Render what is shared; None where it is better shown as it is stored.
-
-        Raises:
-            Unavailable: too much is being rendered.
-        """
+        """Render what is shared; None where it is better shown as it is stored."""
         return await self._renderer.html(shared.workspace_id, shared.content)
 
     def viewed(self, shared: Shared) -> None:
