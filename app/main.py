@@ -58,7 +58,6 @@ from app.gate.passwords import Passwords
 from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
-from app.gate.prose import LIMITS
 from app.gate.quota import Meters
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
@@ -223,7 +222,7 @@ def _opening(
     """Build what lets people in who are not known yet: signing in, and public links."""
     url = settings.links_url or settings.url
     secrets = (settings.secret_key.get_secret_value(), settings.secret_key_old.get_secret_value())
-    renderer = Renderer(Confined(limits=LIMITS), (settings.url, url))
+    renderer = Renderer((settings.url, url))
     return {
         Passwords: passwords,
         SignIn: SignIn(database, passwords, revocations, settings.signup),

@@ -6,20 +6,19 @@ import asyncio
 import hashlib
 from typing import TYPE_CHECKING
 
-from app.gate.prose import Prose
+from app.gate.prose import LIMITS, Prose
+from app.store.confined import Confined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from app.store.confined import Confined
-
 
 class Renderer(Prose):
     """Gives safe HTML of shared texts; None where that would cost too much."""
 
-    def __init__(self, confined: Confined, own: Sequence[str]) -> None:
-        super().__init__(confined, own)
+    def __init__(self, own: Sequence[str], confined: Confined | None = None) -> None:
+        super().__init__(confined or Confined(limits=LIMITS), own)
         self._running: dict[bytes, asyncio.Task[str | None]] = {}
 
     async def html(self, workspace_id: UUID, text: str) -> str | None:

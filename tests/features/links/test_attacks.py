@@ -79,7 +79,7 @@ async def test_a_text_is_rendered_once_for_all_who_ask():
             calls += 1
             return await super().call(*args)
 
-    renderer = Renderer(Counting(limits=LIMITS), ["https://own.test"])
+    renderer = Renderer(["https://own.test"], Counting(limits=LIMITS))
     text = "A line.\n\n" * 1000
     found = await asyncio.gather(*(renderer.html(new_id(), text) for _ in range(5)))
     assert set(found) == {await renderer.html(new_id(), text)} == {strange_html(text)}
