@@ -91,6 +91,7 @@ PUBLISHED = [
     ),
     Published("/.well-known/mcp/server-card.json", JSON, "MCP server card with every tool", _json(_CARD)),
     Published("/mcp/server-card", cards.SERVER_CARD, "MCP server card (SEP-2127)", _json(cards.registry_card)),
+    Published("/.well-known/mcp/server-card", cards.SERVER_CARD, "the same card", _json(cards.registry_card)),
     Published("/.well-known/ai-catalog.json", JSON, "catalogue of these cards", _json(cards.ai_catalog)),
     Published(
         "/.well-known/api-catalog",

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from app.gate.prose import LIMITS, Prose
+from app.gate.prose import LIMITS as USUAL
+from app.gate.prose import Prose
 from app.store.confined import Confined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
+
+LIMITS: Final = replace(USUAL, seconds=2.0)
+"""Readers wait no longer than this for a text's formatting, whatever else the machine does."""
 
 
 class Renderer(Prose):

@@ -51,6 +51,7 @@ TYPES = {
     f"{WELL_KNOWN}/mcp.json": JSON,
     f"{WELL_KNOWN}/mcp/server-card.json": JSON,
     "/mcp/server-card": "application/mcp-server-card+json",
+    f"{WELL_KNOWN}/mcp/server-card": "application/mcp-server-card+json",
     f"{WELL_KNOWN}/ai-catalog.json": JSON,
     f"{WELL_KNOWN}/api-catalog": PROFILE,
     f"{WELL_KNOWN}/oauth-authorization-server": JSON,
@@ -151,7 +152,9 @@ async def test_the_server_cards_and_the_list_of_tools_agree(http):
 
 @proves("DISC-SEP2127")
 async def test_the_registry_card_and_the_catalogue_of_cards(http):
-    check(forms.REGISTRY_CARD, await card(http, "/mcp/server-card"))
+    found = await card(http, "/mcp/server-card")
+    check(forms.REGISTRY_CARD, found)
+    assert found == await card(http, f"{WELL_KNOWN}/mcp/server-card")
     catalog = await card(http, f"{WELL_KNOWN}/ai-catalog.json")
     check(forms.AI_CATALOG, catalog)
     for entry in catalog["entries"]:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.features.links.remote import Renderer
-from app.gate.prose import LIMITS
+from app.features.links.remote import LIMITS, Renderer
 from app.kit.ids import new_id
 from app.kit.markdown.html import strange_html
 from app.store.confined import Confined
