@@ -37,7 +37,8 @@ _PROTECTED = frozenset({"tools/call", "prompts/list", "prompts/get"})
 class Surface:
     """An MCP endpoint; without public methods every request needs a credential.
 
-    Each surface is its own OAuth resource with its own metadata document.
+    Each surface is its own OAuth resource with its own metadata document, but for one that is `open`: it is for
+    everybody, and looks at no credential.
     """
 
     path: str
@@ -47,11 +48,12 @@ class Surface:
     templates: tuple[ResourceTemplate, ...] = field(default=())
     prompts: PromptSource | None = None
     instructions: str = INSTRUCTIONS
+    open: bool = False
 
     @property
     def authenticated(self) -> bool:
         """Whether every request needs a credential."""
-        return not self.public
+        return not self.public and not self.open
 
     @cached_property
     def by_name(self) -> dict[str, Tool]:
@@ -77,6 +79,8 @@ class Surface:
 
     def needs_credential(self, method: str, uri: str | None) -> bool:
         """Tell whether a method may not be called anonymously; unknown methods go on, to be answered as unknown."""
+        if self.open:
+            return False
         if self.authenticated or method in _PROTECTED:
             return True
         return method == "resources/read" and self._is_private(uri or "")

@@ -135,6 +135,7 @@ async def test_a_purge_removes_everything_and_counts_it(alice, make, index, sql)
         "vectors",
         "sources",
         "files",
+        "links",
         "answers",
     }
     assert (counts["revisions"], counts["versions"], counts["texts"], counts["memberships"]) == (3, 2, 2, 1)
