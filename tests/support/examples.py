@@ -152,6 +152,11 @@ async def _import_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str((await user.client.post("/v1/imports")).json()["data"]["id"])
 
 
+async def _pack_hash(make: Make, user: User, known: dict[str, Any]) -> str:
+    sent = {"documentId": await _document_id(make, user, known)}
+    return str((await user.client.get("/v1/pack", params=sent)).json()["data"]["hash"])
+
+
 IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "documentId": _document_id,
     "promptId": _prompt_id,
@@ -176,6 +181,8 @@ MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str
     ("leases.change", "documentId"): _managed_document_id,
     ("leases.change", "leaseId"): _lease_id,
     ("documents.scrape", "url"): _page_url,
+    ("packs.make", "documentId"): _document_id,
+    ("packs.get", "hash"): _pack_hash,
     ("documents.original", "documentId"): _file_document_id,
     ("documents.refresh", "documentId"): _page_document_id,
     ("coordination.set", "If-Match"): _document_tag,
