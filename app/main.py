@@ -41,7 +41,6 @@ from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.passwords import Passwords
 from app.features.signin.service import SignIn
-from app.features.uploads.remote import Converter
 from app.gate.capabilities import Capabilities
 from app.gate.gate import SESSION, Gate
 from app.gate.inventory import Inventory
@@ -171,10 +170,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 
 
 def _writing(settings: Settings) -> dict[type, Any]:
-    """Build what makes documents of pages and files."""
-    confined = Confined()
-    pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined)
-    return {Pages: pages, Converter: Converter(confined)}
+    """Build what makes documents of pages."""
+    return {Pages: Pages(Fetcher(allow=allowing(settings.fetch_allow)), Confined())}
 
 
 def _telling(settings: Settings) -> dict[type, Any]:

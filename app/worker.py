@@ -15,9 +15,11 @@ from pgqueuer import PgQueuer
 from app import features
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.mail.remote import Mailer
+from app.features.uploads.remote import Converter
 from app.gate.site import Site
 from app.store import jobs, postgres
 from app.store.bootstrap import plain_url
+from app.store.confined import Confined
 
 if TYPE_CHECKING:
     from pgqueuer.domain.models import Job
@@ -45,7 +47,8 @@ async def _main(settings: Settings) -> None:
         database = await stack.enter_async_context(postgres.connected(settings))
         stack.push_async_callback(embedder.close)
         site = Site(settings.url, settings.product_name)
-        work = jobs.Work(database, {Embedder: embedder, Mailer: Mailer.of(settings), Site: site})
+        services = {Embedder: embedder, Mailer: Mailer.of(settings), Site: site, Converter: Converter(Confined())}
+        work = jobs.Work(database, services)
         queue = PgQueuer.from_asyncpg_connection(connection)
         for handler in features.collect("jobs", "JOBS"):
             _register(queue, work, handler)

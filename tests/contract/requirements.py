@@ -309,7 +309,7 @@ REQUIREMENTS |= {
 }
 
 REQUIREMENTS |= {
-    "DOC-15": "POST scrape answers 201: sourceType url, canonical sourceUrl, the page's text and title",
+    "DOC-15": "POST scrape answers 202: sourceType url, canonical sourceUrl, the page's text and title",
     "DOC-15-PLAN": "pages need the plan's feature and count in the family scrape",
     "DOC-15-TYPES": "plain text, Markdown and JSON are kept; what is no page is 415",
     "DOC-15-ROBOTS": "robots.txt of each site on the way is honoured",
@@ -327,9 +327,10 @@ REQUIREMENTS |= {
     "PACK-SAME": "the same request over the same texts gives the same bytes, and its hash gives them again",
     "PACK-LEFT": "a pack tells what it left out of which document, and why",
     "PACK-REACH": "a pack is gone with a purged document, and absent for who does not see all that it names",
-    "UPLOAD": "POST upload takes a form with a file and answers 201 with the document of its text, sourceType file",
+    "UPLOAD": "POST upload takes a form with a file and answers 202, `processing`; its text comes as version 2",
     "UPLOAD-KINDS": "PDF, Office, HTML, EPUB, CSV, JSON, notebooks, mail, text and code are read",
     "UPLOAD-ORIGINAL": "the file is kept as it was, once for a workspace, until its last document is purged",
-    "UPLOAD-REFUSED": "what cannot be read is refused with the reason: 415 by kind, 400 when damaged or without text",
+    "UPLOAD-REFUSED": "what no reader knows is 415; what is damaged or without text becomes `failed` with the reason",
+    "UPLOAD-LATER": "files are read by jobs that an end of the worker, an edit, the trash and a retry do not harm",
     "UPLOAD-BOUNDS": "files that unpack to more than they are, or never end, cost a bounded child process",
 }

@@ -92,14 +92,14 @@ async def _page_url(make: Make, user: User, known: dict[str, Any]) -> str:
 async def _page_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
     url = await _page_url(make, user, known)
     answer = await user.client.post("/v1/documents/scrape", json={"url": url})
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 202, answer.text
     return str(answer.json()["data"]["id"])
 
 
 async def _file_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
     file = {"file": ("notes.md", f"Notes of {user.email}".encode(), "text/markdown")}
     answer = await user.client.post("/v1/documents/upload", files=file)
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 202, answer.text
     return str(answer.json()["data"]["id"])
 
 

@@ -84,8 +84,8 @@ async def make_pack(ctx: Context, args: MakePack, composed: tuple[Manifest, str]
     again. It lists the revisions that it quotes, counts its tokens exactly, and says what it left out and why.
     """
     manifest, text = composed
-    named = {item.document_id for item in (*manifest.documents, *manifest.left_out)}
-    await queries.put_pack(ctx.tx, manifest.digest, manifest.model_dump(mode="json", by_alias=True), sorted(named))
+    kept = manifest.model_dump(mode="json", by_alias=True)
+    await queries.put_pack(ctx.tx, manifest.digest, kept, sorted(manifest.named))
     return One(data=Pack.of(manifest, text))
 
 
@@ -100,7 +100,7 @@ async def get_pack(ctx: Context, args: GetPack) -> One[Pack]:
         if row is None:
             raise PackNotFound
         manifest = Manifest.model_validate(row["manifest"])
-        if not {item.document_id for item in (*manifest.documents, *manifest.left_out)} <= set(row["seen"]):
+        if not manifest.named <= set(row["seen"]):
             raise PackNotFound
         spans = [
             (item.document_id, item.revision, span.start_index, span.end_index)

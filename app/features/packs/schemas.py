@@ -94,6 +94,11 @@ class Manifest(Model):
     notice: Annotated[str | None, Field(default=None, exclude_if=absent)]
 
     @property
+    def named(self) -> set[UUID]:
+        """The documents that it tells of."""
+        return {item.document_id for item in self.documents} | {item.document_id for item in self.left_out}
+
+    @property
     def digest(self) -> bytes:
         """SHA-256 of the manifest as JSON: the same state of the same documents gives the same pack."""
         return hashlib.sha256(self.to_json()).digest()

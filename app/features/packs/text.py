@@ -17,11 +17,8 @@ def pack(result: One[Pack], args: MakePack | GetPack) -> str:  # noqa: ARG001  o
     """Render a pack: what it is, its text, what it left out."""
     found = result.data
     count = len(found.documents)
-    lines = [
-        f"Pack of {count} document{'' if count == 1 else 's'}: {found.tokens} of {found.budget} tokens "
-        f"({found.tokenizer})",
-        f"Hash: {found.hash}",
-    ]
+    size = f"{found.tokens} of {found.budget} tokens ({found.tokenizer})"
+    lines = [f"Pack of {count} document{'' if count == 1 else 's'}: {size}", f"Hash: {found.hash}"]
     if found.text:
         lines.extend(["", fenced(found.text, "Stored texts with their documents and revisions.")])
     if found.notice:
