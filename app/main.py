@@ -22,7 +22,9 @@ from app.edge.web.web import Web, templates_folder
 from app.features.accounts.service import Principals
 from app.features.connect.remote import Examiner
 from app.features.health.service import Readiness
+from app.features.indexing.endpoint import embedders_of
 from app.features.indexing.remote import Embedder, MiniLM
+from app.features.indexing.serving import Embedders
 from app.features.issuer.credentials import IssuerTokens, Trust
 from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
@@ -124,11 +126,12 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         database = await stack.enter_async_context(postgres.connected(settings))
         if client is not None:
             stack.push_async_callback(client.aclose)
-        embedder = MiniLM(1)
-        stack.push_async_callback(embedder.close)
         principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
+        local = MiniLM(1)
+        embedders = embedders_of(settings, local, limiter)
+        stack.push_async_callback(embedders.close)
         passwords = Passwords()
         stack.callback(passwords.close)
         tokens, issuing = await _tokens(settings, database, principals, stack)
@@ -147,7 +150,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             plans=plans,
             resolvers=resolvers,
             services={
-                Embedder: embedder,
+                Embedder: local,
+                Embedders: embedders,
                 Usage: usage,
                 Meters: usage,
                 Capabilities: app.state.capabilities,

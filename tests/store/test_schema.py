@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from app.features.indexing.tables import DIMENSIONS, SLOTS
 from app.store import jobs
 from app.store.base import GLOBAL_TABLES
 from tests.contract.requirements import proves
@@ -14,6 +15,11 @@ APP_ROLES = ["app_read", "app_system", "app_write"]
 
 INDEXES_FOR_ALL_TENANTS = {
     "receipts_created_at_idx": "retention deletes old receipts of all workspaces at once",
+    **{
+        f"vectors_near_{dim}_{slot}_idx": "an approximate index can have no other column"
+        for dim in DIMENSIONS
+        for slot in SLOTS
+    },
 }
 """Indexes of tenant tables that do not begin with the workspace, each with its reason."""
 
