@@ -323,7 +323,7 @@ REQUIREMENTS |= {
     "DOC-16-URL": "a document that is from no page is not refreshable",
     "EFFECT-REPLAY": "a replayed effect reaches nothing outside",
     "EFFECT-TX": "nothing outside is waited for within a transaction",
-    "EMBED-ENDPOINT": "an OpenAI-compatible endpoint gives vectors: batches, input_type, tries, a budget before the call",
+    "EMBED-ENDPOINT": "OpenAI-compatible endpoints give vectors: batches, input_type, tries, a budget before a call",
     "EMBED-AWAY": "a dead endpoint leaves documents pending with the reason, and words still find them",
     "EMBED-CHANGE": "a new model fills the other slot while the old one serves, then they change places",
     "EMBED-INCREMENT": "an edit embeds what it changed",

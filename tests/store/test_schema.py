@@ -179,6 +179,7 @@ OUT_OF_REACH = {
     "receipts": "each is found by the grant that wrote it",
     "usage_counters": "numbers of the plan, which is the workspace's",
     "blobs": "read by the digest of what refers to them, which is narrowed",
+    "vector_models": "names the model that serves the workspace",
     "packs": "read together with the documents that each names, which are narrowed",
     "workspaces": "its name is no secret from its keys",
 }

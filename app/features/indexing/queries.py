@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pydantic_core
-from pgvector import HalfVector
 
 from app.kit.markdown import Level
 from app.store.tx import count_of
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.indexing.remote import Vector
     from app.features.indexing.serving import Serving
     from app.kit.markdown import Chunk
     from app.store.postgres import Database
@@ -215,20 +213,6 @@ SELECT text_digest, min(CASE WHEN c.level = 'document'
  LIMIT $5
 """
 
-_WAIT = """
-UPDATE documents
-   SET status = 'pending', status_reason = $3, index_claimed_until = clock_timestamp() + $4 * interval '1 second',
-       index_attempts = greatest(index_attempts - 1, 0)
- WHERE workspace_id = $1 AND id = ANY($2) AND deleted_at IS NULL
-"""
-
-_PUT_VECTORS = """
-INSERT INTO vectors (workspace_id, text_digest, slot, model, dim, embedding)
-SELECT $1, digest, $2, $3, $4, embedding FROM unnest($5::bytea[], $6::halfvec[]) AS t(digest, embedding)
-ON CONFLICT (workspace_id, text_digest, slot) DO UPDATE
-   SET model = excluded.model, dim = excluded.dim, embedding = excluded.embedding
-"""
-
 
 @dataclass(slots=True)
 class Tally:
@@ -391,22 +375,7 @@ async def list_missing_texts(
     return await tx.fetch(_MISSING, tx.workspace_id, ids, place.slot, place.model, limit, characters)
 
 
-async def put_vectors(
-    tx: Tx, slot: int, model: str, dim: int, digests: Sequence[bytes], vectors: Sequence[Vector]
-) -> None:
-    """Insert vectors of texts; the first of a workspace decide which model serves it."""
-    if digests:
-        await tx.execute(_BEGIN_SERVING, tx.workspace_id, model, dim, slot)
-    values = [HalfVector(vector) for vector in vectors]  # a bare array would be read as a dimension of the array
-    await tx.execute(_PUT_VECTORS, tx.workspace_id, slot, model, dim, digests, values)
-
-
 async def update_ready(tx: Tx, claimed: Sequence[Claimed], place: Serving) -> set[UUID]:
     """Mark documents as ready that are complete and still at the revision that was indexed."""
     ids, revisions = [item.id for item in claimed], [item.revision for item in claimed]
     return {row["id"] for row in await tx.fetch(_READY, tx.workspace_id, ids, revisions, place.slot, place.model)}
-
-
-async def update_waiting(tx: Tx, ids: Sequence[UUID], reason: str, seconds: int) -> None:
-    """Let documents wait for their vectors for a while, and say why; the start does not count."""
-    await tx.execute(_WAIT, tx.workspace_id, ids, reason, seconds)

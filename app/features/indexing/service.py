@@ -12,6 +12,7 @@ from app.features.indexing import queries
 from app.features.indexing.items.service import index_items
 from app.features.indexing.remote import Embedder, EmbeddingFailed, Vector
 from app.features.indexing.serving import Embedders, Serving
+from app.features.indexing.slots import queries as slots
 from app.kit.language import detect
 from app.kit.markdown import Level, chunk
 
@@ -114,7 +115,7 @@ async def _wait(database: Database, workspace_id: UUID, claimed: Sequence[Claime
     log.warning("documents wait for their vectors: %s", why)
     reason = f"Found by its words alone until the embedding model answers ({why})."
     async with database.tx(workspace_id) as tx:
-        await queries.update_waiting(tx, [item.id for item in claimed], reason, _MODEL_SECONDS)
+        await slots.update_waiting(tx, [item.id for item in claimed], reason, _MODEL_SECONDS)
 
 
 @contextlib.asynccontextmanager
@@ -257,7 +258,7 @@ async def _embed_until(
         vectors = await embedder.embed([row["body"] for row in rows])
         async with database.tx(workspace_id) as tx:
             digests = [row["text_digest"] for row in rows]
-            await queries.put_vectors(tx, place.slot, place.model, place.dim, digests, vectors)
+            await slots.put_vectors(tx, place.slot, place.model, place.dim, digests, vectors)
             await queries.renew_claims(tx, ids, CLAIM_SECONDS)
         if time.monotonic() >= deadline:
             break

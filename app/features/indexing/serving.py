@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.features.indexing import queries
 from app.features.indexing.remote import EmbeddingFailed
 from app.features.indexing.slots import queries as slots
 from app.features.indexing.tables import DIMENSIONS
@@ -144,7 +143,7 @@ async def refill(database: Database, embedders: Embedders, workspace_id: UUID) -
         digests = [text["text_digest"] for text in texts]
         after = digests[-1]
         async with database.tx(workspace_id) as tx:
-            await queries.put_vectors(tx, place.slot, place.model, place.dim, digests, vectors)
+            await slots.put_vectors(tx, place.slot, place.model, place.dim, digests, vectors)
     else:
         return True
     async with database.tx(workspace_id) as tx:

@@ -45,7 +45,7 @@ def terms(settings, endpoint):
 
 
 @pytest_asyncio.fixture
-async def model(terms):
+async def lettered(terms):
     made = []
 
     def give(**more):
@@ -58,32 +58,32 @@ async def model(terms):
 
 
 @proves("EMBED-ENDPOINT")
-async def test_batches_go_out_in_order_with_key_and_input_type(model, endpoint):
-    vectors = await model(embeddings_input_type=True).embed(["a b", "b", ""])
+async def test_batches_go_out_in_order_with_key_and_input_type(lettered, endpoint):
+    vectors = await lettered(embeddings_input_type=True).embed(["a b", "b", ""])
     assert [(sent["model"], sent["input"], sent["input_type"]) for sent in endpoint.asked] == [
         ("letters-1", ["a b", "b"], "document"),
         ("letters-1", [" "], "document"),
     ]
     assert endpoint.headers[0]["authorization"] == "Bearer sk-secret"
     assert [round(float((vector.astype(float) ** 2).sum()), 2) for vector in vectors] == [1.0] * 3
-    assert (await model().embed_query("b") == vectors[1]).all()
+    assert (await lettered().embed_query("b") == vectors[1]).all()
     assert "input_type" not in endpoint.asked[-1]
 
 
 @proves("EMBED-ENDPOINT")
-async def test_what_fails_is_tried_again_where_that_may_help_and_spends_its_budget_before(model, endpoint):
+async def test_what_fails_is_tried_again_where_that_may_help_and_spends_its_budget_before(lettered, endpoint):
     endpoint.failures = 1
-    await model().embed(["a"])
+    await lettered().embed(["a"])
     assert len(endpoint.asked) == 2
     endpoint.status = 401
     with pytest.raises(EmbeddingFailed, match="status 401"):
-        await model().embed(["a"])
+        await lettered().embed(["a"])
     assert len(endpoint.asked) == 3
     endpoint.status, endpoint.dim = 200, 8
     with pytest.raises(EmbeddingFailed, match="8 numbers"):
-        await model().embed(["a"])
+        await lettered().embed(["a"])
     endpoint.dim = 256
-    poor = model(embeddings_calls_per_day=1)
+    poor = lettered(embeddings_calls_per_day=1)
     await poor.embed(["a"])
     asked = len(endpoint.asked)
     with pytest.raises(EmbeddingFailed, match="spent"):
@@ -162,7 +162,7 @@ async def test_a_model_change_fills_the_other_slot_while_the_old_one_serves(
 
 
 @proves("EMBED-INCREMENT")
-async def test_an_edit_of_one_of_200_sections_embeds_its_passages_alone(alice, make, index, model):
+async def test_an_edit_of_one_of_200_sections_embeds_its_passages_alone(alice, make, index):
     sections = [
         f"## Part {n}\n\nParagraph {n} speaks of ship {n} and its {n} sailors at some length." for n in range(200)
     ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from app.features.indexing import queries
 from app.features.indexing.items import queries as items
 from app.features.indexing.remote import EmbeddingFailed
+from app.features.indexing.slots import queries as slots
 from app.kit.language import detect
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ async def _write(
         digests = {hashlib.sha256(item.body.encode()).digest(): embedded[item.id] for item in live}
         known = sorted(digests)
         vectors = [digests[digest] for digest in known]
-        await queries.put_vectors(tx, place.slot, place.model, place.dim, known, vectors)
+        await slots.put_vectors(tx, place.slot, place.model, place.dim, known, vectors)
         ids, languages = [item.id for item in live], [detect(item.body) for item in live]
         hashes = [hashlib.sha256(item.body.encode()).digest() for item in live]
         await items.enter(tx, kind, ids, languages, hashes, tally)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pgvector import HalfVector
+
 from app.features.indexing.queries import UNEMBEDDED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     import asyncpg
 
+    from app.features.indexing.remote import Vector
     from app.store.postgres import Database
     from app.store.tx import Tx
 
@@ -48,6 +52,20 @@ RETURNING slot
 
 _DROP_SLOT = "DELETE FROM vectors WHERE workspace_id = $1 AND slot <> $2"
 
+_PUT_VECTORS = """
+INSERT INTO vectors (workspace_id, text_digest, slot, model, dim, embedding)
+SELECT $1, digest, $2, $3, $4, embedding FROM unnest($5::bytea[], $6::halfvec[]) AS t(digest, embedding)
+ON CONFLICT (workspace_id, text_digest, slot) DO UPDATE
+   SET model = excluded.model, dim = excluded.dim, embedding = excluded.embedding
+"""
+
+_WAIT = """
+UPDATE documents
+   SET status = 'pending', status_reason = $3, index_claimed_until = clock_timestamp() + $4 * interval '1 second',
+       index_attempts = greatest(index_attempts - 1, 0)
+ WHERE workspace_id = $1 AND id = ANY($2) AND deleted_at IS NULL
+"""
+
 # In the order of the digests, so that each text is looked at once.
 _UNFILLED = f"""
 SELECT DISTINCT ON (c.text_digest) c.text_digest,
@@ -79,6 +97,21 @@ UPDATE {{kind}}s i SET indexed_revision = 0
         WHERE c.workspace_id = $1 AND c.kind = '{{kind}}' AND {UNEMBEDDED.format(slot="$2", model="$3")})
 """
 _BEHIND_KINDS = [_BEHIND_ITEMS.format(kind=kind) for kind in ("prompt", "collection")]
+
+
+async def put_vectors(
+    tx: Tx, slot: int, model: str, dim: int, digests: Sequence[bytes], vectors: Sequence[Vector]
+) -> None:
+    """Insert vectors of texts; the first of a workspace decide which model serves it."""
+    if digests:
+        await tx.execute(_BEGIN_SERVING, tx.workspace_id, model, dim, slot)
+    values = [HalfVector(vector) for vector in vectors]  # a bare array would be read as a dimension of the array
+    await tx.execute(_PUT_VECTORS, tx.workspace_id, slot, model, dim, digests, values)
+
+
+async def update_waiting(tx: Tx, ids: Sequence[UUID], reason: str, seconds: int) -> None:
+    """Let documents wait for their vectors for a while, and say why; the start does not count."""
+    await tx.execute(_WAIT, tx.workspace_id, ids, reason, seconds)
 
 
 async def get_serving(tx: Tx) -> asyncpg.Record | None:
