@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import member_policy, tenant_policies
 from migrations import functions
 
-revision = "0013"
-down_revision = "0012"
+revision = "0014"
+down_revision = "0013"
 
 TABLES = """
 CREATE TABLE packs (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from migrations import functions
 
-revision = "0014"
-down_revision = "0013"
+revision = "0015"
+down_revision = "0014"
 
 COLUMNS = """
 ALTER TABLE document_files

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.store.base import tenant_policies
 from migrations import functions
 
-revision = "0015"
-down_revision = "0014"
+revision = "0016"
+down_revision = "0015"
 
 DIMENSIONS = (256, 384, 512, 768, 1024, 1536)
 SLOTS = (0, 1)

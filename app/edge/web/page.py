@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from app.edge.asgi import header, read_body
@@ -48,19 +49,39 @@ RATES: dict[str, Limit | None] = {
     "page": Limit(300, 60),
     "form": Limit(60, 60),
     "sign-in": Limit(30, 60),
+    "shared": Limit(120, 60),
 }
 """How often one address may ask for pages of a kind; a page's POST counts in `form` at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its path, what answers, why it is no operation, and its rate per address (a name of `RATES`)."""
+    """A page: its path, what answers, why it is no operation, and its rate per address (a name of `RATES`).
+
+    One that is `open` is for everybody and reads no cookie, so that it may be served over plain http too.
+    """
 
     path: str
     endpoint: Callable[[Request], Awaitable[Response]]
     methods: tuple[str, ...] = ("GET",)
     why: str = "shows a person what operations do"
     rate: str = "page"
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A part of an item's page that another feature fills, found in its `panels.py` as `PANELS`.
+
+    Its forms lead to pages of its own feature, which send the browser back to the item's page.
+    """
+
+    kind: str
+    """On whose pages: `documents`, `prompts` or `collections`."""
+    template: str
+    gather: Callable[[Request, Any], Awaitable[dict[str, Any] | None]]
+    """Gives what the template needs for an item as its operation reads it; None: nothing is shown here."""
+    order: int = 0
 
 
 class Forged(AppError):
@@ -154,9 +175,7 @@ def render(
         form_targets: origins beside our own where a form of this page may lead (`form-action`).
     """
     web = web_of(request)
-    shared = {"request_path": request.url.path, "visitor": request.scope.get("visitor"), "csrf": lambda: csrf(request)}
-    text = web.templates.get_template(template).render(shared | context)
-    response = _sealed(HTMLResponse(text, status), form_targets)
+    response = _sealed(HTMLResponse(fragment(request, template, **context), status), form_targets)
     if web.secure or web.on_loopback(request.scope):
         response.headers["referrer-policy"] = "no-referrer"
     else:  # plain http beyond this machine: browsers send no Sec-Fetch-Site, and no Origin without a referrer
@@ -164,6 +183,21 @@ def render(
     if (fresh := request.scope.get("csrf_fresh")) is not None:
         web.set_cookie(response, Cookie(CSRF_COOKIE, fresh))
     return response
+
+
+def fragment(request: Request, template: str, **context: Any) -> Markup:
+    """Render a template that is a part of a page."""
+    shared = {"request_path": request.url.path, "visitor": request.scope.get("visitor"), "csrf": lambda: csrf(request)}
+    return Markup(web_of(request).templates.get_template(template).render(shared | context))  # noqa: S704  escaped by it
+
+
+async def panels(request: Request, kind: str, item: Any) -> list[Markup]:
+    """Render what other features have to say about an item on its page, in their order."""
+    return [
+        fragment(request, panel.template, **context)
+        for panel in web_of(request).panels
+        if panel.kind == kind and (context := await panel.gather(request, item)) is not None
+    ]
 
 
 def _sealed(response: Response, form_targets: Sequence[str] = ()) -> Response:

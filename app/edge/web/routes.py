@@ -38,7 +38,7 @@ def page_routes(pages: Iterable[Page]) -> list[Route]:
 def _guarded(page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         web = web_of(request)
-        if not web.serves(request.scope):
+        if not page.open and not web.serves(request.scope):
             return render(request, "error.html", 403, title="Not over plain http", message=_HTTPS_NEEDED)
         try:
             await _spend(request, page)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from app.edge.asgi import Scope
+    from app.edge.web.page import Panel
     from app.settings import Settings
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -44,7 +45,10 @@ def templates_folder() -> Path:
 class Web:
     """The pages' side of the settings; one per application, found as `request.app.state.web`."""
 
-    def __init__(self, settings: Settings, secret_key: str, folders: Iterable[Path]) -> None:
+    def __init__(
+        self, settings: Settings, secret_key: str, folders: Iterable[Path], panels: Iterable[Panel] = ()
+    ) -> None:
+        self.panels = sorted(panels, key=lambda panel: panel.order)
         self.product = settings.product_name
         self.url = settings.url
         self.secure = settings.url.startswith("https://")

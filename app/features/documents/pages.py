@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.edge.web.page import Page, call, render
+from app.edge.web.page import Page, call, panels, render
 from app.features.documents import operations
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 async def document(request: Request) -> Response:
     """Show a document as it is stored."""
     found = await call(request, operations.get_document, documentId=request.path_params["id"])
-    return render(request, "document.html", document=found.data)
+    more = await panels(request, "documents", found.data)
+    return render(request, "document.html", document=found.data, panels=more)
 
 
 PAGES = [Page("/dashboard/documents/{id}", document)]

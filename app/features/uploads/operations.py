@@ -43,7 +43,8 @@ async def upload_document(ctx: Context, args: UploadDocument) -> One[Document]:
     document = await documents.create(ctx, new, source_type=FILE)
     call = to_jsonable(ctx.call(index_job(ctx.workspace_id))) | {"collections": EVERYTHING}  # its place was judged
     titled = args.title is not None
-    await queries.put_original(ctx.tx, document.id, args.file, titled=titled, call=call, note=WAITING)
+    await queries.put_original(ctx.tx, document.id, args.file)
+    await queries.await_text(ctx.tx, document.id, titled=titled, call=call, note=WAITING)
     ctx.enqueue(reading_job(ctx.workspace_id))
     return One(data=document.model_copy(update={"status": Status.PROCESSING, "status_reason": WAITING}))
 

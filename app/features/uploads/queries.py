@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from app.store.tx import Tx
 
 _PUT_FILE = """
-INSERT INTO document_files (workspace_id, document_id, digest, name, media_type, created_at, state, titled, call)
-VALUES ($1, $2, $3, $4, $5, clock_timestamp(), 'waiting', $6, $7)
+INSERT INTO document_files (workspace_id, document_id, digest, name, media_type, created_at)
+VALUES ($1, $2, $3, $4, $5, clock_timestamp())
+"""
+
+_WAIT = """
+UPDATE document_files SET state = 'waiting', titled = $3, call = $4 WHERE workspace_id = $1 AND document_id = $2
 """
 
 # The index leaves a document alone whose claim never runs out: its text is still to come.
@@ -102,12 +106,15 @@ class Waiting:
     call: Call
 
 
-async def put_original(
-    tx: Tx, document_id: UUID, file: UploadedFile, *, titled: bool, call: dict[str, Any], note: str
-) -> None:
-    """Keep the file that a document is to be made from; the same bytes are kept once for a workspace."""
+async def put_original(tx: Tx, document_id: UUID, file: UploadedFile) -> None:
+    """Keep the file that a document was made from; the same bytes are kept once for a workspace."""
     digest = await blobs.put(tx, file.content)
-    await tx.execute(_PUT_FILE, tx.workspace_id, document_id, digest, file.name, file.media_type, titled, call)
+    await tx.execute(_PUT_FILE, tx.workspace_id, document_id, digest, file.name, file.media_type)
+
+
+async def await_text(tx: Tx, document_id: UUID, *, titled: bool, call: dict[str, Any], note: str) -> None:
+    """Let a kept file wait for its reader, and its document for the text."""
+    await tx.execute(_WAIT, tx.workspace_id, document_id, titled, call)
     await tx.execute(_AWAIT, tx.workspace_id, document_id, note)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.features.uploads.queries import Waiting
     from app.features.uploads.remote import Converter
     from app.store.postgres import Database
+    from app.store.tx import Tx
 
 READING_JOB: Final = "read_files"
 WAITING: Final = "The file waits to be read."
@@ -38,6 +39,11 @@ _EXHAUSTED: Final = (
 def reading_job(workspace_id: UUID) -> Job:
     """Ask for the waiting files of a workspace to be read."""
     return Job(READING_JOB, {"workspace": str(workspace_id)}, merges=True)
+
+
+async def keep_original(tx: Tx, document_id: UUID, file: UploadedFile) -> None:
+    """Keep the file that a document, whose text is known, was made from."""
+    await queries.put_original(tx, document_id, file)
 
 
 async def read_files(database: Database, converter: Converter, workspace_id: UUID) -> bool:
