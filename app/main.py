@@ -168,9 +168,6 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
-        local = MiniLM(1)
-        embedders = embedders_of(settings, local, limiter)
-        stack.push_async_callback(embedders.close)
         passwords = Passwords()
         stack.callback(passwords.close)
         tokens, issuing = await _tokens(settings, database, principals, stack)
@@ -189,8 +186,6 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             plans=plans,
             resolvers=resolvers,
             services={
-                Embedder: local,
-                Embedders: embedders,
                 Usage: usage,
                 Meters: usage,
                 Capabilities: app.state.capabilities,
@@ -198,6 +193,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Limiter: limiter,
             }
             | issuing
+            | _embedding(settings, limiter, stack)
             | _reading(settings, client, stack)
             | _writing(settings)
             | _telling(settings)
@@ -236,6 +232,14 @@ def _telling(settings: Settings) -> dict[type, Any]:
     """Build what knows where this service is, and how it words its refusals."""
     site = Site(settings.url, settings.product_name, settings.mailed_links)
     return {Examiner: Examiner(settings.url), Site: site, Wording: Wording(errors.error_object)}
+
+
+def _embedding(settings: Settings, limiter: Limiter, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
+    """Build the models that make vectors; sentences of an answer are compared by the local one."""
+    local = MiniLM(1)
+    embedders = embedders_of(settings, local, limiter)
+    stack.push_async_callback(embedders.close)
+    return {Embedder: local, Embedders: embedders}
 
 
 def _reading(settings: Settings, client: Redis | None, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
