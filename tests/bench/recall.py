@@ -46,7 +46,7 @@ _VECTORS = """
 INSERT INTO vectors (workspace_id, text_digest, slot, model, dim, embedding)
 SELECT $1, sha256(id::text::bytea), 0, $4, $5, embedding FROM unnest($2::uuid[], $3::halfvec[]) AS t(id, embedding)
 """
-_PARTITION = "SELECT satisfies_hash_partition('vectors'::regclass, 16, 0, $1::uuid)"
+_PARTITION = "SELECT satisfies_hash_partition('vectors'::regclass, 32, 0, $1::uuid)"
 
 
 def vectors(source: np.random.Generator, count: int, *, clustered: bool) -> np.ndarray:

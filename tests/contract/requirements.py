@@ -331,7 +331,6 @@ REQUIREMENTS |= {
     "EMBED-AWAY": "a dead endpoint leaves documents pending with the reason, and words still find them",
     "EMBED-CHANGE": "a new model fills the other slot while the old one serves, then they change places",
     "EMBED-INCREMENT": "an edit embeds what it changed",
-    "EMBED-RECALL": "the approximate index finds 98 of 100 of what comparing all finds, and min(k, n) rows",
     "PACK": "GET /v1/pack answers one text within a budget of tokens, exactly counted, with revisions and a hash",
     "PACK-SAME": "the same request over the same texts gives the same bytes, and its hash gives them again",
     "PACK-LEFT": "a pack tells what it left out of which document, and why",
