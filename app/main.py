@@ -27,7 +27,9 @@ from app.features.connect.remote import Examiner
 from app.features.handbook import server as handbook
 from app.features.handbook.book import Book
 from app.features.health.service import Readiness
+from app.features.indexing.endpoint import embedders_of
 from app.features.indexing.remote import Embedder, MiniLM
+from app.features.indexing.serving import Embedders
 from app.features.issuer.credentials import IssuerTokens, Trust
 from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
@@ -48,7 +50,6 @@ from app.features.scrape.remote import Pages
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.service import SignIn
-from app.features.uploads.remote import Converter
 from app.gate.capabilities import Capabilities
 from app.gate.gate import SESSION, Gate
 from app.gate.inventory import Inventory
@@ -164,8 +165,6 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         database = await stack.enter_async_context(postgres.connected(settings))
         if client is not None:
             stack.push_async_callback(client.aclose)
-        embedder = MiniLM(1)
-        stack.push_async_callback(embedder.close)
         principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
@@ -187,7 +186,6 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             plans=plans,
             resolvers=resolvers,
             services={
-                Embedder: embedder,
                 Usage: usage,
                 Meters: usage,
                 Capabilities: app.state.capabilities,
@@ -195,6 +193,7 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
                 Limiter: limiter,
             }
             | issuing
+            | _embedding(settings, limiter, stack)
             | _reading(settings, client, stack)
             | _writing(settings)
             | _telling(settings)
@@ -210,10 +209,8 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 
 
 def _writing(settings: Settings) -> dict[type, Any]:
-    """Build what makes documents of pages and files."""
-    confined = Confined()
-    pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined)
-    return {Pages: pages, Converter: Converter(confined)}
+    """Build what makes documents of pages."""
+    return {Pages: Pages(Fetcher(allow=allowing(settings.fetch_allow)), Confined())}
 
 
 def _opening(
@@ -235,6 +232,14 @@ def _telling(settings: Settings) -> dict[type, Any]:
     """Build what knows where this service is, and how it words its refusals."""
     site = Site(settings.url, settings.product_name, settings.mailed_links)
     return {Examiner: Examiner(settings.url), Site: site, Wording: Wording(errors.error_object)}
+
+
+def _embedding(settings: Settings, limiter: Limiter, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
+    """Build the models that make vectors; sentences of an answer are compared by the local one."""
+    local = MiniLM(1)
+    embedders = embedders_of(settings, local, limiter)
+    stack.push_async_callback(embedders.close)
+    return {Embedder: local, Embedders: embedders}
 
 
 def _reading(settings: Settings, client: Redis | None, stack: contextlib.AsyncExitStack) -> dict[type, Any]:

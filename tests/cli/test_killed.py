@@ -94,7 +94,7 @@ def folders_and_archives(place):
     assert place.killed_then_whole(first, "import", notes, moved=lambda: stored(first)) >= 1
     assert stored(first) == FILES
     with client(first) as http:
-        assert http.post("/v1/documents/upload", files={"file": ("a.pdf", pdf("A bell"))}).status_code == 201
+        assert http.post("/v1/documents/upload", files={"file": ("a.pdf", pdf("A bell"))}).status_code == 202
     archive, again = place.folder / "first.tar.gz", place.folder / "second.tar.gz"
 
     def begun():

@@ -313,7 +313,7 @@ REQUIREMENTS |= {
 }
 
 REQUIREMENTS |= {
-    "DOC-15": "POST scrape answers 201: sourceType url, canonical sourceUrl, the page's text and title",
+    "DOC-15": "POST scrape answers 202: sourceType url, canonical sourceUrl, the page's text and title",
     "DOC-15-PLAN": "pages need the plan's feature and count in the family scrape",
     "DOC-15-TYPES": "plain text, Markdown and JSON are kept; what is no page is 415",
     "DOC-15-ROBOTS": "robots.txt of each site on the way is honoured",
@@ -327,10 +327,19 @@ REQUIREMENTS |= {
     "DOC-16-URL": "a document that is from no page is not refreshable",
     "EFFECT-REPLAY": "a replayed effect reaches nothing outside",
     "EFFECT-TX": "nothing outside is waited for within a transaction",
-    "UPLOAD": "POST upload takes a form with a file and answers 201 with the document of its text, sourceType file",
+    "EMBED-ENDPOINT": "OpenAI-compatible endpoints give vectors: batches, input_type, tries, a budget before a call",
+    "EMBED-AWAY": "a dead endpoint leaves documents pending with the reason, and words still find them",
+    "EMBED-CHANGE": "a new model fills the other slot while the old one serves, then they change places",
+    "EMBED-INCREMENT": "an edit embeds what it changed",
+    "PACK": "GET /v1/pack answers one text within a budget of tokens, exactly counted, with revisions and a hash",
+    "PACK-SAME": "the same request over the same texts gives the same bytes, and its hash gives them again",
+    "PACK-LEFT": "a pack tells what it left out of which document, and why",
+    "PACK-REACH": "a pack is gone with a purged document, and absent for who does not see all that it names",
+    "UPLOAD": "POST upload takes a form with a file and answers 202, `processing`; its text comes as version 2",
     "UPLOAD-KINDS": "PDF, Office, HTML, EPUB, CSV, JSON, notebooks, mail, text and code are read",
     "UPLOAD-ORIGINAL": "the file is kept as it was, once for a workspace, until its last document is purged",
-    "UPLOAD-REFUSED": "what cannot be read is refused with the reason: 415 by kind, 400 when damaged or without text",
+    "UPLOAD-REFUSED": "what no reader knows is 415; what is damaged or without text becomes `failed` with the reason",
+    "UPLOAD-LATER": "files are read by jobs that an end of the worker, an edit, the trash and a retry do not harm",
     "UPLOAD-BOUNDS": "files that unpack to more than they are, or never end, cost a bounded child process",
 }
 

@@ -98,14 +98,14 @@ async def _page_url(make: Make, user: User, known: dict[str, Any]) -> str:
 async def _page_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
     url = await _page_url(make, user, known)
     answer = await user.client.post("/v1/documents/scrape", json={"url": url})
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 202, answer.text
     return str(answer.json()["data"]["id"])
 
 
 async def _file_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
     file = {"file": ("notes.md", f"Notes of {user.email}".encode(), "text/markdown")}
     answer = await user.client.post("/v1/documents/upload", files=file)
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 202, answer.text
     return str(answer.json()["data"]["id"])
 
 
@@ -158,6 +158,11 @@ async def _import_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str((await user.client.post("/v1/imports")).json()["data"]["id"])
 
 
+async def _pack_hash(make: Make, user: User, known: dict[str, Any]) -> str:
+    sent = {"documentId": await _document_id(make, user, known)}
+    return str((await user.client.get("/v1/pack", params=sent)).json()["data"]["hash"])
+
+
 IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "documentId": _document_id,
     "promptId": _prompt_id,
@@ -185,6 +190,8 @@ MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str
     ("links.create", "itemId"): _document_id,
     ("links.list", "itemId"): _document_id,
     ("documents.scrape", "url"): _page_url,
+    ("packs.make", "documentId"): _document_id,
+    ("packs.get", "hash"): _pack_hash,
     ("documents.original", "documentId"): _file_document_id,
     ("documents.refresh", "documentId"): _page_document_id,
     ("coordination.set", "If-Match"): _document_tag,

@@ -169,6 +169,27 @@ async def lock_document(ctx: Context, args: PatchDocument) -> asyncpg.Record:
     return row
 
 
+async def lock_for_fill(tx: Tx, document_id: UUID) -> asyncpg.Record:
+    """Lock a document for a job; the row tells whether absence or the lease refuses the write, and the content."""
+    row = await tx.fetchrow(_LOCK, tx.workspace_id, document_id, None, None, False)  # noqa: FBT003  as the function has it
+    assert row is not None
+    return row
+
+
+_TITLE = "SELECT title FROM documents WHERE workspace_id = $1 AND id = $2"
+
+
+async def fill_document(
+    tx: Tx, document_id: UUID, known_title: str, title: str | None, content: str, revision_id: UUID, call: Call
+) -> str:
+    """Write the content of a locked document, and a title where it still has the known one; gives the outcome."""
+    if title is not None and await tx.fetchval(_TITLE, tx.workspace_id, document_id) != known_title:
+        title = None
+    values = (None, None, title, content, None, None, None, revision_id, call, None, None, False)
+    outcome: str = (await tx.fetch(_WRITE, tx.workspace_id, document_id, *values))[0]["outcome"]
+    return outcome
+
+
 async def update_document_if_current(
     ctx: Context, args: PatchDocument, content: str | None, revision_id: UUID, call: Call
 ) -> asyncpg.Record:

@@ -299,6 +299,19 @@ async def _edited(ctx: Context, args: PatchDocument) -> str | None:
     return await edited_content(args, base["content"], base["revision"])
 
 
+async def fill(tx: Tx, document_id: UUID, known_title: str, title: str | None, content: str, call: Call) -> str:
+    """Write the text of a document that was made without one, and a title unless it was changed, as a job's write.
+
+    The outcome is written, superseded (it has a text by now), absent (deleted or in the trash) or refused (managed).
+    """
+    row = await queries.lock_for_fill(tx, document_id)
+    if row["outcome"] != "current":
+        return "absent" if row["outcome"] == "absent" else "refused"
+    if row["content"]:
+        return "superseded"
+    return await queries.fill_document(tx, document_id, known_title, title, content, new_id(), call)
+
+
 _REFUSALS: dict[str, Callable[[], AppError]] = {
     "absent": DocumentNotFound,
     "no_version": VersionNotFound,

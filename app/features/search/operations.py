@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from app.features.collections import service as collections
 from app.features.collections.errors import CollectionNotFound
 from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import read_document
-from app.features.indexing.service import Embedder
+from app.features.indexing.service import Embedders
 from app.features.prompts.errors import PromptNotFound
 from app.features.prompts.service import read_prompt
 from app.features.search import queries
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.indexing.service import Vector
+    from app.features.indexing.service import Serving, Vector
     from app.store.tx import Tx
 
 READ_SCOPES = (Scope.PROMPTS_READ, Scope.DOCUMENTS_READ)
@@ -142,15 +143,16 @@ _READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text, Kind.COL
 async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
     limit = min(args.limit, MAX_LIMIT)
     kinds = [kind for kind, scope in _SCOPES.items() if args.type in {Kind.ALL, kind} and scope in ctx.principal.scopes]
-    embedder = ctx.get(Embedder)
+    embedders = ctx.get(Embedders)
+    serving = await embedders.serving(ctx)
     vector = None
-    if args.semantic and kinds and helps(embedder.name, detect(args.q)):
-        vector = await embedder.embed_query(args.q)  # no snapshot is open while a model thinks
+    if args.semantic and kinds and helps(serving.model, detect(args.q)):
+        vector = await embedders.embed_query(serving, args.q)  # no snapshot is open while a model thinks
     found: _Found = {kind: [] for kind in _SCOPES}
     total = pending = 0
     async with ctx.snapshot() as tx:
         if args.semantic:
-            ranking = _Ranking(tx, args, limit, embedder.name, vector)
+            ranking = _Ranking(tx, args, limit, _near(ctx, serving), vector)
             found |= {kind: await ranking.hits(kind) for kind in kinds}
         else:
             found |= await _literally(tx, args, kinds, limit)
@@ -178,11 +180,16 @@ async def _literally(tx: Tx, args: Search, kinds: Sequence[Kind], limit: int) ->
     return {kind: [dict(row) | {"score": None} for row in found[kind.item]] for kind in kinds}
 
 
+def _near(ctx: Context, serving: Serving) -> Serving:
+    """Compare all vectors for a key that sees a part: an approximate index would choose before that is filtered."""
+    return serving if ctx.principal.collections is None else replace(serving, many=False)
+
+
 class _Ranking:
     """One query by meaning and words, over one kind after the other."""
 
-    def __init__(self, tx: Tx, args: Search, limit: int, model: str, vector: Vector | None) -> None:
-        self._tx, self._args, self._limit, self._model, self._vector = tx, args, limit, model, vector
+    def __init__(self, tx: Tx, args: Search, limit: int, serving: Serving, vector: Vector | None) -> None:
+        self._tx, self._args, self._limit, self._serving, self._vector = tx, args, limit, serving, vector
 
     async def hits(self, kind: Kind) -> list[dict[str, Any]]:
         """Rank the items of a kind; a hit counts for a word in common, or for enough meaning."""
@@ -190,11 +197,11 @@ class _Ranking:
         lexical = await queries.rank_lexically(tx, kind.item, args.q, args.tags)
         dense: list[asyncpg.Record] = []
         if self._vector is not None:
-            dense = await queries.rank_by_vector(tx, kind.item, self._vector, self._model, args.tags)
+            dense = await queries.rank_by_vector(tx, kind.item, self._vector, self._serving, args.tags)
         words = {row["id"]: row["score"] for row in lexical}
         cosines = {row["id"]: row["score"] for row in dense}
         scores = dict.fromkeys(words, THRESHOLD) | {
-            item: calibrated(self._model, cosine) for item, cosine in cosines.items()
+            item: calibrated(self._serving.model, cosine) for item, cosine in cosines.items()
         }
         order = fuse(words, cosines, lexical[0]["bound"] if lexical else 0.0)
         kept = [item for item in order if item in words or scores[item] >= THRESHOLD][: self._limit]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.indexing.service import Vector
+    from app.features.indexing.service import Serving, Vector
     from app.store.tx import Tx
 
 CANDIDATES = 100
@@ -76,7 +76,7 @@ SELECT x.id, s.score, {_BOUND} AS bound
 
 # `+ 0` keeps the planner from an approximate index: below some ten thousand vectors the exact scan is faster.
 _SIMILARITY = "1 - (v.embedding::halfvec({{dim}}) <=> $2::halfvec({{dim}})) + 0"
-_VECTOR = "v.workspace_id = $1 AND v.slot = 0 AND v.model = $3 AND v.dim = {{dim}}"
+_VECTOR = "v.workspace_id = $1 AND v.slot = {{slot}} AND v.model = $3 AND v.dim = {{dim}}"
 
 _DENSE = f"""
 SELECT document_id AS id, max(similarity) AS score,
@@ -89,6 +89,32 @@ SELECT document_id AS id, max(similarity) AS score,
  GROUP BY document_id
  ORDER BY score DESC, document_id
  LIMIT $5
+"""
+
+# The approximate index is asked for more than are shown, since several may be of one document, and goes on while the
+# workspace has more: foreign vectors of the partition are passed over.
+_NEAREST = 400
+_DENSE_MANY = f"""
+WITH near AS MATERIALIZED (
+  SELECT v.text_digest, v.embedding::halfvec({{dim}}) <=> $2::halfvec({{dim}}) AS distance
+    FROM vectors v
+   WHERE {_VECTOR.format()}
+   ORDER BY v.embedding::halfvec({{dim}}) <=> $2::halfvec({{dim}})
+   LIMIT {_NEAREST})
+SELECT document_id AS id, max(similarity) AS score,
+       (array_agg(chunk_id ORDER BY similarity DESC, chunk_id) FILTER (WHERE level = 'paragraph'))[1] AS chunk
+  FROM (SELECT c.document_id, c.id AS chunk_id, c.level, 1 - near.distance AS similarity
+          FROM near
+          JOIN chunks c ON c.workspace_id = $1 AND c.text_digest = near.text_digest
+          JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
+         WHERE d.deleted_at IS NULL AND cardinality($4::text[]) = 0) AS every
+ GROUP BY document_id
+ ORDER BY score DESC, document_id
+ LIMIT $5
+"""
+_SEARCHES = """
+SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '400', true),
+       set_config('hnsw.max_scan_tuples', '400000', true), set_config('hnsw.scan_mem_multiplier', '8', true)
 """
 
 _DENSE_ITEMS = {
@@ -146,13 +172,18 @@ async def rank_lexically(tx: Tx, kind: str, text: str, tags: list[str]) -> list[
     return await tx.fetch(sql, tx.workspace_id, text, tags, CANDIDATES)
 
 
-async def rank_by_vector(tx: Tx, kind: str, vector: Vector, model: str, tags: list[str]) -> list[asyncpg.Record]:
+async def rank_by_vector(tx: Tx, kind: str, vector: Vector, serving: Serving, tags: list[str]) -> list[asyncpg.Record]:
     """Rank items by the cosine of their text, documents by their nearest passage.
 
-    The statement holds the dimension as a literal.
+    The statement holds dimension and slot as literals, as the indexes do. Only a large workspace that is searched
+    without a filter is asked approximately.
     """
-    sql = (_DENSE if kind == "document" else _DENSE_ITEMS[kind]).format(dim=len(vector))
-    return await tx.fetch(sql, tx.workspace_id, HalfVector(vector), model, tags, CANDIDATES)
+    many = serving.many and kind == "document" and not tags
+    if many:
+        await tx.fetchrow(_SEARCHES)
+    statement = _DENSE_MANY if many else _DENSE if kind == "document" else _DENSE_ITEMS[kind]
+    sql = statement.format(dim=len(vector), slot=int(serving.slot))
+    return await tx.fetch(sql, tx.workspace_id, HalfVector(vector), serving.model, tags, CANDIDATES)
 
 
 async def find_passages(tx: Tx, text: str, ids: Sequence[UUID]) -> dict[UUID, UUID]:

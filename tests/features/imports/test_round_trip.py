@@ -32,7 +32,7 @@ async def fill(make, client):
     assert (await client.patch(f"/v1/documents/{documents[1]}", json={"content": ""})).status_code == 200
     for name, content, kind in FILES:
         sent = await client.post("/v1/documents/upload", files={"file": (name, content, kind)})
-        assert sent.status_code == 201, sent.text
+        assert sent.status_code == 202, sent.text
         documents.append(sent.json()["data"]["id"])
     made = await make.prompt(client, content="Say ${what}.", parameters={"b": 1.50, "a": [None, "x"]}, tags=["p"])
     prompt, version = made["id"], made["versionId"]

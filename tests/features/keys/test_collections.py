@@ -78,6 +78,9 @@ async def inside(face, make, scene, alice):
         ]
     if "citationId" in args:
         documents = [(await alice.client.get(f"/v1/citations/{args['citationId']}")).json()["data"]["documentId"]]
+    if "hash" in args:
+        pack = (await alice.client.get(f"/v1/packs/{args['hash']}")).json()["data"]
+        documents = [item["documentId"] for item in pack["documents"]]
     prompts = [args["promptId"]] if "promptId" in args else []
     for kind, ids in (("document", documents), ("prompt", prompts)):
         url, body = f"/v1/collections/{scene.collection['id']}/items", {"itemIds": ids, "itemType": kind}

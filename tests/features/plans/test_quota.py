@@ -47,7 +47,7 @@ async def test_documents_of_files_count_like_others_and_their_originals_take_roo
     user = await limited.on("items")
     files = {"file": ("notes.md", b"# Notes", "text/markdown")}
     made = [await user.client.post("/v1/documents/upload", files=files) for _ in range(3)]
-    assert [answer.status_code for answer in made] == [201, 201, 402]
+    assert [answer.status_code for answer in made] == [202, 202, 402]
     assert refusal(made[2], "documents")["used"] == 2
     large = {"file": ("large.csv", b"a,b\n" * 300, "text/csv")}
     user = await limited.on("bytes")

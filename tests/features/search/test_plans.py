@@ -133,7 +133,7 @@ async def test_the_lexical_statement_reads_one_partition_by_its_key(tenants, dat
 
 async def test_the_dense_statement_reads_one_partition_and_only_the_own_rows(tenants, database, sql):
     user = tenants[1]
-    statement = queries._DENSE.format(dim=384)
+    statement = queries._DENSE.format(dim=384, slot=0)
     nodes = await plan(database, user, statement, vector(), MiniLM.name, [], queries.CANDIDATES)
     assert partitions(nodes, "vectors") == {await home(sql, "vectors", user)}
     read = sum(n["Actual Rows"] * n["Actual Loops"] for n in nodes if n.get("Relation Name", "").startswith("vectors"))
@@ -185,5 +185,5 @@ async def test_row_level_security_is_in_the_plan(tenants, database):
     async with database.snapshot(tenants[0].workspace_id) as tx:
         args = (tenants[1].workspace_id, "term1", [], queries.CANDIDATES)
         assert await tx.fetch(queries._LEXICAL, *args) == []
-        dense = queries._DENSE.format(dim=384)
+        dense = queries._DENSE.format(dim=384, slot=0)
         assert await tx.fetch(dense, tenants[1].workspace_id, vector(), MiniLM.name, [], 100) == []
