@@ -50,6 +50,7 @@ from app.gate.marks import Marks
 from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
+from app.gate.prose import LIMITS, Prose
 from app.gate.quota import Meters
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
@@ -174,8 +175,9 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 def _writing(settings: Settings) -> dict[type, Any]:
     """Build what makes documents of pages and files."""
     confined = Confined()
+    prose = Prose(Confined(limits=LIMITS), (settings.url,))
     pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined)
-    return {Pages: pages, Converter: Converter(confined)}
+    return {Pages: pages, Converter: Converter(confined), Prose: prose}
 
 
 def _telling(settings: Settings) -> dict[type, Any]:

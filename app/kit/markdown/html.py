@@ -19,10 +19,25 @@ MAX_BYTES: Final = 1024 * 1024
 
 _MAX_NESTING: Final = 40
 _DEEPEST_HEADING: Final = 6
-_TAGS: Final = (
-    {"a", "blockquote", "br", "code", "del", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s"}
-    | {"strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}
-)
+_TAGS: Final = {
+    "a",
+    "blockquote",
+    "br",
+    "code",
+    "del",
+    "em",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "s",
+} | {"strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}
 _SCHEMES: Final = {"http", "https", "mailto"}
 _ADDRESS = re.compile(r"(?:https?://[!-~]+|mailto:[!-~]+)", re.IGNORECASE)
 OPEN_PATHS: Final = ("/s/", "/docs")
