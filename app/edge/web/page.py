@@ -115,6 +115,18 @@ async def visitor(request: Request) -> Principal | None:
     return found
 
 
+async def person(request: Request) -> Principal:
+    """Give the principal of the browser session.
+
+    Raises:
+        Unauthenticated: there is none; the visitor is sent to sign in.
+    """
+    found = await visitor(request)
+    if found is None:
+        raise Unauthenticated("Sign in first.")
+    return found
+
+
 async def _visitor(request: Request) -> Principal | None:
     cookie = session_cookie(request)
     if not cookie:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.edge.errors import status_of
 from app.edge.web.diffs import columns
 from app.edge.web.forms import MAX_TEXT_BYTES, as_written, choices, differing, tags_of
-from app.edge.web.page import Page, call, form, gate_of, redirect, render
+from app.edge.web.page import Page, call, form, gate_of, person, redirect, render
 from app.features.collections import operations as collections
 from app.features.documents import operations
 from app.features.documents.errors import RevisionNotFound
@@ -28,10 +28,10 @@ async def shown_editor(
     request: Request, fields: dict[str, str], error: AppError | None = None, *, preview: bool = False
 ) -> Response:
     """Show the editor with what was written so far; without `revision` it is of a new document."""
+    who = await person(request)
     places = [] if "revision" in fields else (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
-    visitor = request.scope["visitor"]
     text = fields.get("content", "").replace("\r\n", "\n")
-    html = await gate_of(request).get(Prose).html(visitor.workspace_id, text) if preview else None
+    html = await gate_of(request).get(Prose).html(who.workspace_id, text) if preview else None
     return render(
         request,
         "document_edit.html",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from app.edge.web.forms import MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, tags_of, ticked
-from app.edge.web.page import Page, call, form, gate_of, panels, redirect, render
+from app.edge.web.page import Page, call, form, gate_of, panels, person, redirect, render
 from app.features.collections import operations as collections
 from app.features.collections.schemas import ItemType
 from app.features.documents import operations
@@ -146,7 +146,7 @@ async def _shown(request: Request, status: int = 200, error: str = "") -> Respon
     raw = request.query_params.get("as") == "stored"
     html = None
     if not raw:
-        html = await gate_of(request).get(Prose).html(request.scope["visitor"].workspace_id, found.content)
+        html = await gate_of(request).get(Prose).html((await person(request)).workspace_id, found.content)
     places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
     more = await panels(request, "documents", found)
     return render(
