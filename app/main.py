@@ -22,6 +22,8 @@ from app.edge.web.web import Web, templates_folder
 from app.features.accounts.service import Principals
 from app.features.connect.remote import Examiner
 from app.features.health.service import Readiness
+from app.features.imports import remote as imports
+from app.features.imports.remote import Archives
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.issuer.credentials import IssuerTokens, Trust
 from app.features.issuer.remote import Issuer
@@ -175,9 +177,10 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 def _writing(settings: Settings) -> dict[type, Any]:
     """Build what makes documents of pages and files."""
     confined = Confined()
+    archives = Archives(Confined(limits=imports.LIMITS))
     prose = Prose(Confined(limits=LIMITS), (settings.url,))
     pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined)
-    return {Pages: pages, Converter: Converter(confined), Prose: prose}
+    return {Pages: pages, Converter: Converter(confined), Prose: prose, Archives: archives}
 
 
 def _telling(settings: Settings) -> dict[type, Any]:

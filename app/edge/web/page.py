@@ -73,7 +73,7 @@ class Panel:
     """
 
     kind: str
-    """On whose pages: `documents`, `prompts` or `collections`."""
+    """On whose pages: `documents`, `prompts`, `collections`, or the `overview`, whose item is the visitor."""
     template: str
     gather: Callable[[Request, Any], Awaitable[dict[str, Any] | None]]
     """Gives what the template needs for an item as its operation reads it; None: nothing is shown here."""
