@@ -6,21 +6,24 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from app.kit.diff import changes
+
 _HEAD = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _MOST_ROWS: Final = 2_000
 _MOST_MARKED: Final = 2_000
 """Characters of a line up to which the words that differ are looked for."""
+_ENOUGH: Final = 4
+"""A line is one that changed while a quarter of it stayed."""
+_Parts = tuple[tuple[str, bool], ...]
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of one side: its number, and its text in three parts, of which the middle one differs."""
+    """A line of one side: its number, and its text in parts, each with whether it differs from the other side."""
 
     number: int
-    before: str
-    marked: str = ""
-    after: str = ""
+    parts: tuple[tuple[str, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class _Table:
             self._added.append(rest)
         elif mark == " ":
             self.flush()
-            self.rows.append(Row("same", Line(self._old, rest), Line(self._new, rest)))
+            self.rows.append(Row("same", Line(self._old, ((rest, False),)), Line(self._new, ((rest, False),))))
             self._old, self._new = self._old + 1, self._new + 1
 
     def flush(self) -> None:
@@ -81,8 +84,8 @@ class _Table:
             gone = self._removed[number] if number < len(self._removed) else None
             come = self._added[number] if number < len(self._added) else None
             old, new = _marked(gone, come)
-            left = None if old is None else Line(self._old + number, *old)
-            right = None if new is None else Line(self._new + number, *new)
+            left = None if old is None else Line(self._old + number, old)
+            right = None if new is None else Line(self._new + number, new)
             self.rows.append(Row("changed", left, right))
         self._old += len(self._removed)
         self._new += len(self._added)
@@ -90,19 +93,26 @@ class _Table:
         self._added.clear()
 
 
-def _marked(old: str | None, new: str | None) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """Split both lines around the words that differ."""
+def _marked(old: str | None, new: str | None) -> tuple[_Parts | None, _Parts | None]:
+    """Split both lines into words that are alike and words that differ; too little in common counts as none."""
+    plain = (None if old is None else ((old, False),)), (None if new is None else ((new, False),))
     if old is None or new is None or max(len(old), len(new)) > _MOST_MARKED:
-        return (None if old is None else (old,)), (None if new is None else (new,))
+        return plain
     left, right = _WORD.findall(old), _WORD.findall(new)
-    shortest = min(len(left), len(right))
-    head = next((i for i in range(shortest) if left[i] != right[i]), shortest)
-    tail = next((i for i in range(shortest - head) if left[-1 - i] != right[-1 - i]), shortest - head)
-    if not head and not tail:
-        return (old,), (new,)
-    return _parts(left, head, tail), _parts(right, head, tail)
+    found = changes(left, right)
+    kept = sum(map(len, left)) - sum(len(word) for one in found for word in left[one.old_start : one.old_end])
+    if kept * _ENOUGH < max(len(old), len(new)):
+        return plain
+    return (
+        _parts(left, [(one.old_start, one.old_end) for one in found]),
+        _parts(right, [(one.new_start, one.new_end) for one in found]),
+    )
 
 
-def _parts(words: list[str], head: int, tail: int) -> tuple[str, ...]:
-    end = len(words) - tail
-    return "".join(words[:head]), "".join(words[head:end]), "".join(words[end:])
+def _parts(words: list[str], spans: list[tuple[int, int]]) -> _Parts:
+    found: list[tuple[str, bool]] = []
+    at = 0
+    for start, end in [*spans, (len(words), len(words))]:
+        found += [("".join(words[at:start]), False), ("".join(words[start:end]), True)]
+        at = end
+    return tuple(part for part in found if part[0])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.edge.web.page import Page, call, gate_of, render
 from app.features.accounts.operations import get_me
+from app.gate.policy import Rate
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,6 +25,7 @@ WORDS = {
     "reason_month": "Answers this month",
 }
 FEATURES = {"web_pages": "Web pages as documents"}
+RATES = {Rate.SCRAPE: "Fetching web pages", Rate.API: "Writes and searches of passages", Rate.READONLY: "Reads"}
 _STEP = 1000
 
 
@@ -43,7 +45,7 @@ async def settings(request: Request) -> Response:
     me = (await call(request, get_me)).data
     lines = [_line(name, WORDS[name], meter) for name, meter in me.usage.items() if name in WORDS]
     plan = gate_of(request).plans.plans.get(me.plan.name) if me.plan else None
-    rates = [(rate.value, limit) for rate, limit in plan.rates.items()] if plan else []
+    rates = [(RATES[rate], limit) for rate, limit in plan.rates.items()] if plan else []
     return render(request, "settings.html", me=me, lines=lines, features=FEATURES, rates=rates)
 
 

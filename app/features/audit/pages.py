@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
+from app.edge.web.agents import browser_name
 from app.edge.web.forms import filled, filters
 from app.edge.web.page import Page, call, render
 from app.features.audit import operations
@@ -34,6 +35,7 @@ async def audit(request: Request) -> Response:
         chosen=chosen,
         kept=kept,
         words=WORDS,
+        browser_name=browser_name,
         kinds=_KINDS,
     )
 

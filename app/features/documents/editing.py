@@ -48,7 +48,7 @@ async def shown_editor(
 async def edit(request: Request) -> Response:
     """Open a document in the editor."""
     found = (await call(request, operations.get_document, documentId=request.path_params["id"])).data
-    return await shown_editor(request, _fields(found))
+    return await shown_editor(request, _fields(found), preview=True)
 
 
 def _fields(found: Document) -> dict[str, str]:
