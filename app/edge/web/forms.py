@@ -84,7 +84,13 @@ def as_written(stored: str, sent: str) -> str:
         found += [line + end for line in bare[1][change.new_start : change.new_end]]
         at = change.old_end
     found += before[at:]
-    return _ended(found, after, end)
+    text = _ended(found, after, end)
+    plain = "\n".join(bare[1]) + ("" if _open_ended(after) or not after else "\n")
+    return text if _plain(text) == plain else plain.replace("\n", end)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _lines(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 import zlib
@@ -17,7 +18,8 @@ MAX_FILES: Final = 100_000
 def read(options: dict[str, Any], body: bytes) -> dict[str, Any]:
     """Cut an archive into chunks of files, in its order; `most` bounds its texts in bytes."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(body), mode="r|gz") as tar:
+        # An archive is several gzip members, which tarfile alone would read the first of.
+        with gzip.open(io.BytesIO(body)) as raw, tarfile.open(fileobj=raw, mode="r|") as tar:
             return {"chunks": _chunks(tar, options["most"])}
     except (tarfile.TarError, zlib.error, OSError, EOFError, UnicodeDecodeError) as error:
         msg = "it is no archive of an export, or it is damaged"

@@ -26,6 +26,9 @@ _PATH: Final = "/dashboard/prompts"
 _SPARE: Final = 3
 _MOST_FIELDS: Final = 3 * (MAX_VARIABLES + _SPARE) + 20
 _MOST_SHOWN: Final = 20_000
+_BLANK: Final = dict.fromkeys(
+    ("title", "description", "tags", "change_log", "collection", "shown", "version", "once"), ""
+)
 
 Variables = list[dict[str, str]]
 
@@ -119,12 +122,11 @@ async def _editor(
     places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data if is_new else []
     await person(request)
     text = fields.get("content", "").replace("\r\n", "\n")
-    blank = {"title": "", "description": "", "tags": "", "change_log": "", "collection": "", "shown": "", "version": ""}
     return render(
         request,
         "prompt_edit.html",
         status_of(error) if error else 200,
-        draft=blank | {"once": ""} | fields | {"content": text},
+        draft=_BLANK | fields | {"content": text},
         is_new=is_new,
         variables=[*written, *({"name": "", "type": "string", "description": ""} for _ in range(_SPARE))],
         types=[(kind.value, kind.value) for kind in VariableType],
@@ -146,7 +148,7 @@ async def _conflict(request: Request, fields: dict[str, str], written: Variables
         "prompt_conflict.html",
         409,
         prompt=now,
-        draft=fields | {"content": mine},
+        draft=_BLANK | fields | {"content": mine},
         variables=written,
         shown=fields.get("shown", ""),
         **found,
