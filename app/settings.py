@@ -22,7 +22,12 @@ class Settings(BaseSettings):
     port: int = Field(default=8000, ge=1, le=65535)
     data_dir: Path = Path(".data")
     public_url: str = ""
+    links_url: str = ""
     product_name: str = "Context Repo"
+    operator: str = ""
+    support_email: str = ""
+    issues_url: str = ""
+    legal_url: str = ""
 
     database_url: str = ""
     database_write_url: str = ""
@@ -72,6 +77,17 @@ class Settings(BaseSettings):
             return value
         found = (part.partition("=") for part in value.split(",") if part.strip())
         return {name.strip(): scopes.split() for name, _, scopes in found}
+
+    @field_validator("links_url")
+    @classmethod
+    def _check_links(cls, value: str) -> str:
+        """Take an origin: a host that serves nothing but public links."""
+        bare = value.rstrip("/")
+        parts = urlsplit(bare)
+        if bare and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.path):
+            msg = "LINKS_URL must be an origin of its own, like https://links.example.com"
+            raise ValueError(msg)
+        return bare
 
     @model_validator(mode="after")
     def _check_issuer(self) -> Settings:

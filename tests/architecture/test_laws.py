@@ -10,6 +10,7 @@ from pathlib import Path
 from starlette.routing import Route
 
 from app import features
+from app.edge.discovery import site
 from app.edge.rest.router import OperationRoute
 from app.features.documents.schemas import Document
 from app.gate.inventory import Inventory
@@ -94,6 +95,7 @@ def test_the_exceptions_for_sql_still_exist():
 async def test_every_route_is_an_operation_or_says_what_else_it_is(service):
     raw = {entry.path for entry in features.collect("http", "ROUTES")}
     raw |= {page.path for page in features.collect("pages", "PAGES")}
+    raw |= {item.path for item in (*site.PUBLISHED, *site.SURFACES, *site.PAGES)}
     others = ("/static/", "/openapi", "/api/openapi.yaml", "/mcp", "/grok-mcp", "/.well-known/")
     bare = [
         route.path
@@ -147,8 +149,8 @@ def test_no_operation_opens_a_transaction_past_its_context():
 
 
 def test_only_effects_reach_outside_and_they_do_it_before_their_transaction():
-    """What fetches or runs a reader is asked for in a `prepare` alone, which has no transaction."""
-    reaching = {"Pages", "Converter"}
+    """What fetches, runs a reader or hashes a password is asked for in a `prepare` alone: it has no transaction."""
+    reaching = {"Pages", "Converter", "Passwords"}
     prepared = {face.operation.prepare for face in FACES if face.operation.kind == "effect"}
     assert prepared
     for face in FACES:

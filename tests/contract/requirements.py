@@ -1,4 +1,4 @@
-"""Every promise of the contract's rows 1 to 14 and 35, and of the rules that apply to them, by id.
+"""Every promise of the contract and our own, by id; `rows.py` says which stand for which row of the contract.
 
 A test says `@proves("DOC-9")`; `test_manifest.py` fails for an id that no test proves.
 """
@@ -132,6 +132,7 @@ REQUIREMENTS |= {
     "SEARCH-ORDER": "the same query over the same items gives the same order",
     "SEARCH-LANGUAGES": "words of each language, unspaced scripts and identifiers are found by whole and part",
     "SEARCH-HANDOVER": "what one client saves, another finds by the tools' own descriptions",
+    "RES-PUBLIC": "contextrepo://capabilities and contextrepo://openapi are readable by everybody",
     "RES-TEMPLATES": "prompts, documents and collections are resources by id, and the profile is one",
 }
 
@@ -257,6 +258,9 @@ REQUIREMENTS |= {
     "TOOL-ERRORS": "structuredContent.error of a failed tool equals the error of REST",
     "ANONYMOUS-RATE": "what needs no credential is limited by address: 429 with Retry-After",
     "EXPORT": "an export is a job that tells its progress, and an archive of Markdown, front matter and JSON lines",
+    "EXPORT-FILES": "uploaded files are in an archive byte for byte, and come out of it in pieces",
+    "IMPORT-BATCH": "`ctx import` sends files in batches, tells its progress, and sends again only what is missing",
+    "IMPORT-KILLED": "an import or export whose process was killed goes on: nothing is lost, nothing comes twice",
     "EXPORT-MOMENT": "documents are in an archive as they were when the export began",
     "EXPORT-RIGHTS": "exports need both read scopes, imports both write scopes, and no restricted key may do either",
     "IMPORT-ROUND": "export, import into an empty workspace, export: the same archive, byte for byte",
@@ -346,4 +350,78 @@ REQUIREMENTS |= {
     "UPLOAD-ORIGINAL": "the file is kept as it was, once for a workspace, until its last document is purged",
     "UPLOAD-REFUSED": "what cannot be read is refused with the reason: 415 by kind, 400 when damaged or without text",
     "UPLOAD-BOUNDS": "files that unpack to more than they are, or never end, cost a bounded child process",
+}
+
+REQUIREMENTS |= {
+    "TOOL-NAMES": "the 29 tools, by name, in their order",
+    "TOOL-PARAMETERS": "each tool takes its parameters, and needs the ones that it must",
+    "TOOL-SCOPES": "each tool needs its scope, and no other",
+    "TOOL-HINTS": "each tool has a title and says whether it reads, destroys, may be repeated, reaches outside",
+    "TOOL-ROUTING": "descriptions lead to the right tool, tell to read before a change, and to ask before deleting",
+    "TOOL-LIVE": "refusals that tools can meet are met, over both wires, with the same error",
+    "APP-SEARCH-FETCH": "search and fetch: ids, titles, links; one JSON text, the same as structuredContent",
+    "MCP-CHALLENGE": "tools/call, prompts/list, prompts/get and private resources are 401 with the metadata's address",
+    "MCP-CURSOR": "a list that goes on says with which cursor; a limit that was cut is said",
+    "MCP-STATELESS": "no session header is needed or given: any process answers any message",
+    "MCP-ALONE": "a batch of messages is refused with one well-formed error",
+    "CHECK-1": "tools/list of anybody on /mcp gives exactly the 29",
+    "CHECK-2": "/openapi.json holds exactly the 35 operations; each is 401 without a credential",
+    "CHECK-4": "every tool answers the body of its REST operation; deletes answer {id, deleted: true} twice",
+    "CHECK-8": "101 prompts come as 100 and 1, over REST and prompts/list",
+    "CHECK-9": "a scoped search finds the one match among thousands",
+    "CHECK-10": "a lapsed plan: all operations and tools are 402 PLAN_REQUIRED but who one is",
+    "CHECK-11": "the 11th page in a minute is 429 with Retry-After, whatever key of the user asks",
+    "FILTER-FIRST": "scope and tags are applied before candidates are taken: ten thousand better ones hide nothing",
+    "OPENAPI-LINT": "the descriptions pass a linter of OpenAPI",
+}
+
+REQUIREMENTS |= {
+    "LINK-PAGE": "a public link shows a document or prompt, rendered safely, to people without an account (6.3)",
+    "LINK-HEADERS": "a shared page is noindex, sandboxed, without scripts and cookies, and revalidated each time",
+    "LINK-TWIN": "the address with .md gives the stored text byte for byte",
+    "LINK-REVOKE": "revocation is seen at once, by page, twin and caches, in all processes: 410",
+    "LINK-AGAIN": "shared again is a new address; an item has one live link",
+    "LINK-CURRENT": "a link shows current content; a deleted item is 404",
+    "LINK-PROMPT": "isPublic of a prompt is true while it has a live link, and moves its revision",
+    "LINK-EXPIRY": "a link whose time is over is 410 by the database's clock",
+    "LINK-PASSWORD": "a password is kept as argon2id, opens one answer, and guesses are bounded",
+    "LINK-TOKEN": "addresses are unguessable, stored as digests, and can be shown again to members",
+    "LINK-PERSON": "only signed-in people who may write publish and end; an agent cannot",
+    "LINK-COUNTS": "views and copies are counted",
+    "LINK-RATE": "anonymous readers are limited by address",
+    "LINK-INSIDE": "a link of a shared text to something private is plain text",
+    "LINK-DASHBOARD": "people publish and unpublish from the dashboard, without JavaScript (6.1)",
+    "LINK-HOST": "with LINKS_URL shared pages live on a host that serves nothing else",
+    "LINK-XSS": "no payload of the attack corpus comes out of a shared page as anything but text",
+    "LINK-BOUNDED": "pathological Markdown costs bounded time beside the event loop, and is then shown as stored",
+}
+
+REQUIREMENTS |= {
+    "DISC-AGENTS": "/AGENTS.md says purpose, when to use it, auth, methods, limits, coordination, inventory, contact",
+    "DISC-LLMS": "/llms.txt and /llms-full.txt have the form of llmstxt.org",
+    "DISC-TWINS": "/index.md, /pricing.md and the other pages about the service are Markdown twins",
+    "DISC-DOCS": "/docs/llms.txt, /docs/llms-full.txt and every page of the handbook with .md",
+    "DISC-AGENT": "/agent is the capability catalogue, as JSON or Markdown by Accept",
+    "DISC-OPENAPI": "/openapi.json and /api/openapi.yaml are one OpenAPI 3.1 document with Content-Signal",
+    "DISC-ROBOTS": "/robots.txt has rules and the same Content-Signal line",
+    "DISC-AWP": "/agent.json is an Agent Web Protocol 0.2 manifest bound to the tools",
+    "DISC-PLUGIN": "/.well-known/agent.json and ai-plugin.json are the plugin manifest",
+    "DISC-A2A": "/.well-known/agent-card.json is an A2A card of the version line 0.2",
+    "DISC-MCP": "/.well-known/mcp.json is a server card (SEP-1649)",
+    "DISC-SERVER-CARD": "/.well-known/mcp/server-card.json lists every tool in full",
+    "DISC-SEP2127": "/mcp/server-card and /.well-known/ai-catalog.json have the form of SEP-2127",
+    "DISC-CATALOG": "/.well-known/api-catalog is an RFC 9727 linkset, and HEAD has its Link",
+    "DISC-AS": "/.well-known/oauth-authorization-server has what RFC 8414 wants, with our own origin as issuer",
+    "DISC-PRM": "/.well-known/oauth-protected-resource and those of each surface have what RFC 9728 wants",
+    "DISC-SIGNATURES": "/.well-known/http-message-signatures-directory is an empty directory of its media type",
+    "DISC-PAGES": "/, /pricing, /about, /mcp-server, /chatgpt-app and /status are pages",
+    "DISC-OPEN": "discovery paths are public, cacheable, revalidated, and open to every origin",
+    "DISC-COUNTS": "all counts and lists equal the inventory's",
+    "DISC-LINKS": "no link of a generated page is dead",
+    "DISC-OPERATOR": "contact lines come from the operator's settings; an empty one is left out",
+    "DOCS-MCP": "/docs-mcp has search_docs, read_docs_page and list_docs_pages, without sign-in (6.4)",
+    "DOCS-SNIPPETS": "every snippet of the handbook runs",
+    "EXT-CORS": "a browser extension may call what it needs with an API key (6.2)",
+    "GROK-CARD": "the metadata of /grok-mcp names it as the resource (6.5)",
+    "CHATGPT-APP": "search and fetch only read, and their results have addresses that open (6.6)",
 }

@@ -81,6 +81,12 @@ async def _key_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(answer.json()["data"]["id"])
 
 
+async def _link_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    sent = {"itemType": "document", "itemId": await _document_id(make, user, known)}
+    answer = await (await make.browser(user)).post("/v1/links", json=sent)
+    return str(answer.json()["data"]["id"])
+
+
 async def _prefixed_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return f"document_{await _document_id(make, user, known)}"
 
@@ -159,6 +165,7 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "userId": _member_id,
     "inviteId": _invite_id,
     "keyId": _key_id,
+    "linkId": _link_id,
     "versionId": _version_id,
     "id": _prefixed_id,
     "chunkId": _chunk_id,
@@ -175,6 +182,8 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
 MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     ("leases.change", "documentId"): _managed_document_id,
     ("leases.change", "leaseId"): _lease_id,
+    ("links.create", "itemId"): _document_id,
+    ("links.list", "itemId"): _document_id,
     ("documents.scrape", "url"): _page_url,
     ("documents.original", "documentId"): _file_document_id,
     ("documents.refresh", "documentId"): _page_document_id,
@@ -186,6 +195,7 @@ MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str
 VALUES: dict[tuple[str, str], Any] = {
     ("documents.upload", "file"): {"name": "notes.md", "mediaType": "text/markdown", "content": b"# Notes\n"},
     ("documents.update", "expectedRevision"): 1,
+    ("links.create", "itemType"): "document",
     ("documents.diff", "from"): "1",
     ("documents.batch", "items"): [{"op": "create", "title": "An example", "content": ""}],
     ("invites.create", "email"): "guest@example.test",

@@ -170,7 +170,7 @@ class OperationsFirst:
                 await surface(scope, receive, send)
                 return
             if scope["method"] == "HEAD":  # answered like GET; the server leaves the body out (RFC 9110 section 9.3.2)
-                scope = {**scope, "method": "GET"}
+                scope = {**scope, "method": "GET", "head": True}
             for route in self._routes.get(_shape(scope["method"], scope["path"]), ()):
                 match, found = route.matches(scope)
                 if match is Match.FULL:

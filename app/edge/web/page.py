@@ -50,19 +50,24 @@ RATES: dict[str, Limit | None] = {
     "page": Limit(300, 60),
     "form": Limit(60, 60),
     "sign-in": Limit(30, 60),
+    "shared": Limit(120, 60),
 }
 """How often one address may ask for pages of a kind; a page's POST counts in `form` at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its path, what answers, why it is no operation, and its rate per address (a name of `RATES`)."""
+    """A page: its path, what answers, why it is no operation, and its rate per address (a name of `RATES`).
+
+    One that is `open` is for everybody and reads no cookie, so that it may be served over plain http too.
+    """
 
     path: str
     endpoint: Callable[[Request], Awaitable[Response]]
     methods: tuple[str, ...] = ("GET",)
     why: str = "shows a person what operations do"
     rate: str = "page"
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ NOWHERE = Page("/dashboard/{rest:path}", _nowhere, why="answers for what is no p
 def _guarded(page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         web = web_of(request)
-        if not web.serves(request.scope):
+        if not page.open and not web.serves(request.scope):
             return render(request, "error.html", 403, title="Not over plain http", message=_HTTPS_NEEDED)
         try:
             await _spend(request, page)

@@ -101,6 +101,8 @@ SELECT r.revision, c.content
 
 _UNDELETE = "SELECT * FROM document_undelete($1, $2, $3, $4)"
 
+_LOCK_TRASHED = "SELECT * FROM document_lock_trashed($1, $2, $3, $4)"
+
 _NOTHING = "SELECT content_put($1, text_digest(''), '')"
 
 # The tombstone: id, revision and fence stay, so that none is given out again.
@@ -260,6 +262,15 @@ async def undelete_document(tx: Tx, document_id: UUID, lease: Lease) -> asyncpg.
     row = await tx.fetchrow(_UNDELETE, tx.workspace_id, document_id, lease.lease_digest, lease.lease_fence)
     assert row is not None
     return row
+
+
+async def lock_trashed(tx: Tx, document_id: UUID, lease: Lease) -> str:
+    """Lock a document in the trash; gives `trashed`, or why it may not leave it."""
+    values = (tx.workspace_id, document_id, lease.lease_digest, lease.lease_fence)
+    row = await tx.fetchrow(_LOCK_TRASHED, *values)
+    assert row is not None
+    outcome: str = row["outcome"]
+    return outcome
 
 
 async def bury_document(tx: Tx, document_id: UUID) -> int | None:

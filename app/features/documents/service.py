@@ -38,7 +38,7 @@ from app.kit.ids import new_id
 from app.kit.markdown import EditError, edited, sections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -312,7 +312,7 @@ _REFUSALS: dict[str, Callable[[], AppError]] = {
 """What an outcome of the write function means; the others are no refusals, or carry the current state."""
 
 
-def check(row: asyncpg.Record, precondition: Precondition | None) -> None:
+def check(row: asyncpg.Record | Mapping[str, Any], precondition: Precondition | None) -> None:
     """Raise what the outcome means, unless the write was done."""
     if (refusal := _REFUSALS.get(row["outcome"])) is not None:
         raise refusal()

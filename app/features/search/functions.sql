@@ -1,12 +1,13 @@
 -- Functions of search.
 
 -- Where a text stands in another, ignoring case; 0: nowhere. `position` compares up to the whole needle at every place of
--- a text made for it; the regular-expression engine, with every character literal (`***=`), stays linear, and is slower
--- for the short needles that people type.
+-- a text made for it. The regular-expression engine, with every character literal (`***=`), stays linear when it is
+-- asked for a match alone (asked for places it collects them all), and is slower for the short needles that people type.
 CREATE OR REPLACE FUNCTION literal_place(p_needle text, p_text text)
 RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
   SELECT CASE WHEN length(p_needle) <= 64 THEN position(lower(p_needle) IN lower(p_text))
-              ELSE regexp_instr(lower(p_text), '***=' || lower(p_needle)) END
+              WHEN lower(p_text) ~ ('***=' || lower(p_needle)) THEN position(lower(p_needle) IN lower(p_text))
+              ELSE 0 END
 $function$;
 
 -- Literal search over the kinds in $1, for the text $2, with all of the tags in $3, at most $4 of each kind: titles and

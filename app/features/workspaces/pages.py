@@ -23,11 +23,6 @@ ROLES = [
 _WORKSPACES, _MEMBERS = "/dashboard/workspaces", "/dashboard/members"
 
 
-async def start(request: Request) -> Response:
-    """Lead to where a visitor belongs."""
-    return redirect(HOME if await visitor(request) is not None else "/sign-in")
-
-
 async def dashboard(request: Request) -> Response:
     """Greet a person, with links to everything."""
     me = (await call(request, get_me)).data
@@ -152,7 +147,6 @@ async def accept(request: Request) -> Response:
 
 
 PAGES = [
-    Page("/", start),
     Page(HOME, dashboard),
     Page(_WORKSPACES, workspaces),
     Page(_WORKSPACES, create, ("POST",)),

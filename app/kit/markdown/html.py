@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -125,7 +126,7 @@ def own_html(text: str) -> str:
     """Render a page of ours: every heading gets an id made of its words, and wide tables can be scrolled."""
     tokens = _PARSER.parse(text)
     taken: set[str] = set()
-    for opened, inline in zip(tokens, tokens[1:], strict=False):
+    for opened, inline in pairwise(tokens):
         if opened.type == "heading_open":
             opened.attrSet("id", _distinct(slug(inline.content), taken))
     html: str = _PARSER.renderer.render(tokens, _PARSER.options, {})

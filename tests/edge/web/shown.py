@@ -143,6 +143,19 @@ VIEWS = [
     View("invite-of-another", "{invite_of_guest}", "owner", served_by="/invite/{token}"),
     View("app-refused", "/oauth/authorize?client_id=none", "nobody", 400),
     View("start", "/"),
+    View("home", "/", "nobody"),
+    View("pricing", "/pricing", "nobody"),
+    View("about", "/about", "nobody"),
+    View("chatgpt-app", "/chatgpt-app", "nobody"),
+    View("mcp-server", "/mcp-server", "nobody"),
+    View("status", "/status", "nobody"),
+    View("handbook", "/docs", "nobody"),
+    View("handbook-page", "/docs/coordination", "nobody", served_by="/docs/{name}"),
+    View("handbook-api", "/docs/api", "nobody", served_by="/docs/{name}"),
+    View("links", "/dashboard/links"),
+    View("links-none", "/dashboard/links", "guest"),
+    View("share", "/dashboard/share/document/{unshared}", served_by="/dashboard/share/{kind}/{id}"),
+    View("share-shared", "/dashboard/share/document/{document}", served_by="/dashboard/share/{kind}/{id}"),
     View("overview", "/dashboard"),
     View("overview-of-two", "/dashboard", "guest"),
     View("connect", "/dashboard/connect"),
@@ -193,10 +206,18 @@ async def made(up: Up, browser: Browser, owner: StorageState) -> World:
     await _send(page)
     await _programs(world, up)
     await _allow(world, page)
+    await _share(world, page)
     await _settle(world, guest)
     world.places["set_password"] = await _mailed_link(world, "/forgot-password", guest)
     world.places["sign_up"] = await _mailed_link(world, "/sign-up", newcomer)
     return world
+
+
+async def _share(world: World, page: Page) -> None:
+    """Let the owner share a document."""
+    await page.goto(world.url("/dashboard/share/document/{document}"))
+    await _send(page, "main button[type=submit] >> nth=-1")
+    world.places["shared"] = path_of(await page.input_value("#s-secret"))
 
 
 async def _settle(world: World, guest: str) -> None:
@@ -259,8 +280,9 @@ async def _programs(world: World, up: Up) -> None:
         text = "# Release runbook\n\nTag, wait for the build, then announce.\n\n" + "A long line without end. " * 40
         written = {"title": "Release runbook", "content": text, "tags": ["runbook", "release"]}
         headers = {"authorization": up.running().authorization}
-        answer = await http.post("/v1/documents", json=written, headers=headers)
-        world.places["document"] = answer.json()["data"]["id"]
+        for name in ("unshared", "document"):
+            answer = await http.post("/v1/documents", json=written, headers=headers)
+            world.places[name] = answer.json()["data"]["id"]
 
 
 @asynccontextmanager

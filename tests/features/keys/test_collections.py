@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from app.features.keys import service as keys
+from app.kit.errors import NotFound
 from tests.contract.requirements import proves
 from tests.support.examples import example, id_fields, listed, make_id, never_issued
 from tests.support.faces import KEY_FACES, RestFace, ToolFace, label
@@ -214,6 +216,20 @@ async def test_a_person_makes_restricted_keys_and_rotation_keeps_the_restriction
         answer = await client.post("/v1/keys", json=sent | {"collectionIds": wrong})
         assert answer.status_code == status
     assert "only in 1 collection" in (await client.get("/dashboard/keys")).text
+
+
+@proves("KEY-COLLECTIONS")
+async def test_the_administrator_makes_restricted_keys(scene, database, alice, bob, make):
+    email, scopes = alice.email, ["documents.write"]
+    chosen = [uuid.UUID(scene.collection["id"])]
+    made = await keys.create_key(database, email, scopes, "narrow", collection_ids=chosen)
+    listed = await make.client(made["apiKey"]).get("/v1/documents")
+    assert [item["id"] for item in listed.json()["data"]] == [scene.member["id"]]
+    foreign = await make.collection(bob.client)
+    with pytest.raises(NotFound, match="collection"):
+        await keys.create_key(database, email, scopes, "narrow", collection_ids=[uuid.UUID(foreign["id"])])
+    with pytest.raises(NotFound, match="create-user"):
+        await keys.create_key(database, "nobody@example.com", scopes, "narrow", collection_ids=chosen)
 
 
 def test_the_attack_covers_every_face():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from migrations import functions
 
-revision = "0013"
-down_revision = "0012"
+revision = "0014"
+down_revision = "0013"
 
 
 def upgrade() -> None:
