@@ -23,8 +23,7 @@ _KINDS = ("document", "prompt", "collection")
 async def audit(request: Request) -> Response:
     """List who changed what."""
     chosen = filters(request, "object", "user", "cursor")
-    wanted = {"objectId": chosen["object"], "userId": chosen["user"], "cursor": chosen["cursor"]}
-    found = await call(request, operations.list_audit, limit=PAGE_SIZE, **filled(wanted))
+    found = await call(request, operations.list_audit, limit=PAGE_SIZE, **filled(chosen))
     kept = urlencode(filled({name: value for name, value in chosen.items() if name != "cursor"}))
     return render(
         request,

@@ -24,13 +24,13 @@ SELECT a.id, a.created_at, a.user_id, u.name AS user_name, a.grant_id, a.agent, 
                 revision, request_id
            FROM audit
           WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid))
-            AND ($5::uuid IS NULL OR object_id = $5) AND ($6::uuid IS NULL OR user_id = $6)
+            AND ($5::text IS NULL OR object_id::text = $5) AND ($6::text IS NULL OR user_id::text = $6)
           ORDER BY created_at DESC, id DESC LIMIT $4)
         UNION ALL
         (SELECT id, created_at, user_id, NULL, NULL, action, NULL, subject, NULL, NULL, NULL
            FROM account_audit
           WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid))
-            AND $5::uuid IS NULL AND ($6::uuid IS NULL OR user_id = $6)
+            AND ($5::text IS NULL OR subject = $5) AND ($6::text IS NULL OR user_id::text = $6)
           ORDER BY created_at DESC, id DESC LIMIT $4)
         ORDER BY created_at DESC, id DESC LIMIT $4) AS a
   LEFT JOIN users u ON u.id = a.user_id
@@ -46,4 +46,4 @@ SELECT a.id, a.created_at, a.user_id, u.name AS user_name, a.grant_id, a.agent, 
 
 async def list_audit(tx: Tx, args: ListAudit, after: tuple[datetime, UUID] | None, limit: int) -> list[asyncpg.Record]:
     """List lines of the trail, the newest first, after a cursor."""
-    return await tx.fetch(_LIST, tx.workspace_id, *(after or (None, None)), limit, args.object_id, args.user_id)
+    return await tx.fetch(_LIST, tx.workspace_id, *(after or (None, None)), limit, args.object, args.user)

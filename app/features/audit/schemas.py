@@ -8,7 +8,6 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.kit.ids import Id
 from app.kit.paging import After, PageSize
 from app.kit.schema import Model
 
@@ -16,8 +15,10 @@ from app.kit.schema import Model
 class ListAudit(Model):
     """Which lines of the trail, the newest first."""
 
-    object_id: Annotated[Id | None, Field(default=None, description="Only changes of this item.")]
-    user_id: Annotated[Id | None, Field(default=None, description="Only what this user did.")]
+    object: Annotated[
+        str | None, Field(default=None, max_length=500, description="Only changes of this item: an `object` of a line.")
+    ]
+    user: Annotated[str | None, Field(default=None, max_length=36, description="Only what the user of this id did.")]
     limit: PageSize
     cursor: After
 

@@ -40,9 +40,9 @@ async def test_the_trail_is_paged_without_a_gap_and_narrowed(make, alice):
             break
     assert met[:7] == [one["id"] for one in reversed(made)]
     assert len(set(met)) == len(met)
-    one = (await alice.client.get("/v1/audit", params={"objectId": made[2]["id"]})).json()["data"]
+    one = (await alice.client.get("/v1/audit", params={"object": made[2]["id"]})).json()["data"]
     assert [line["object"] for line in one] == [made[2]["id"]]
-    assert (await alice.client.get("/v1/audit", params={"userId": made[2]["id"]})).json()["data"] == []
+    assert (await alice.client.get("/v1/audit", params={"user": made[2]["id"]})).json()["data"] == []
 
 
 @proves("AUDIT-OWNER")
@@ -56,7 +56,7 @@ async def test_only_owners_read_the_trail_and_only_of_their_workspace(make, alic
     for user in (member, viewer):
         answer = await user.client.get("/v1/audit")
         assert (answer.status_code, answer.json()["error"]["reason"]) == (403, "INSUFFICIENT_SCOPE")
-    assert (await other.client.get("/v1/audit", params={"objectId": document["id"]})).json()["data"] == []
+    assert (await other.client.get("/v1/audit", params={"object": document["id"]})).json()["data"] == []
     lines = (await alice.client.get("/v1/audit")).json()["data"]
     assert lines[0]["userId"] == str(member.id)
     collection = await make.collection(alice.client)
