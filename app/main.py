@@ -27,6 +27,8 @@ from app.features.connect.remote import Examiner
 from app.features.handbook import server as handbook
 from app.features.handbook.book import Book
 from app.features.health.service import Readiness
+from app.features.imports import remote as imports
+from app.features.imports.remote import Archives
 from app.features.indexing.endpoint import embedders_of
 from app.features.indexing.remote import Embedder, MiniLM
 from app.features.indexing.serving import Embedders
@@ -59,6 +61,7 @@ from app.gate.passwords import Passwords
 from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
+from app.gate.prose import LIMITS, Prose
 from app.gate.quota import Meters
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
@@ -209,8 +212,11 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 
 
 def _writing(settings: Settings) -> dict[type, Any]:
-    """Build what makes documents of pages."""
-    return {Pages: Pages(Fetcher(allow=allowing(settings.fetch_allow)), Confined())}
+    """Build what makes documents of pages and archives, and pages of documents."""
+    archives = Archives(Confined(limits=imports.LIMITS))
+    prose = Prose(Confined(limits=LIMITS), (settings.url,))
+    pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), Confined())
+    return {Pages: pages, Prose: prose, Archives: archives}
 
 
 def _opening(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from app.kit import archive
+from app.kit.schema import RestOnly
 from tests.support.world import WORLD
 
 if TYPE_CHECKING:
@@ -221,6 +222,8 @@ HINTS = {"sessionId"}
 def id_fields(face: Face) -> list[str]:
     """Name the arguments that hold ids, optional ones included."""
     fields = face.args.model_fields
+    if hasattr(face, "tool"):  # tools do not take these
+        fields = {k: v for k, v in fields.items() if not any(isinstance(mark, RestOnly) for mark in v.metadata)}
     named = {field.alias or name: field.annotation for name, field in fields.items()}
     return [alias for alias, annotation in named.items() if alias not in HINTS and _holds_id(annotation, alias)]
 

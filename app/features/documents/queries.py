@@ -54,6 +54,7 @@ SELECT {_ITEM}
    AND ($7::uuid IS NULL OR EXISTS (
         SELECT FROM collection_items i
          WHERE i.workspace_id = $1 AND i.collection_id = $7 AND i.item_type = 'document' AND i.item_id = d.id))
+   AND ($8::text IS NULL OR d.status = $8)
  ORDER BY d.created_at DESC, d.id DESC
  LIMIT $6
 """
@@ -260,7 +261,7 @@ async def list_documents(
 ) -> list[asyncpg.Record]:
     """List documents, newest first, after a cursor."""
     created_at, document_id = after or (None, None)
-    values = (args.search, created_at, document_id, args.tags, limit, args.collection_id)
+    values = (args.search, created_at, document_id, args.tags, limit, args.collection_id, args.status)
     return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 

@@ -14,7 +14,18 @@ from app.kit.guarded import Guarded, Lease
 from app.kit.ids import Id
 from app.kit.markdown import Deed, TextEdit, Where
 from app.kit.paging import MAX_LIMIT, After, PageSize
-from app.kit.schema import EpochMs, Model, NotBlank, Positive, TagFilter, Tags, absent, as_list, not_null
+from app.kit.schema import (
+    EpochMs,
+    Model,
+    NotBlank,
+    Positive,
+    RestOnly,
+    TagFilter,
+    Tags,
+    absent,
+    as_list,
+    not_null,
+)
 
 MAX_TITLE = 500
 MAX_CHANGE_LOG = 2_000
@@ -70,6 +81,7 @@ class ListDocuments(Model):
 
     collection_id: Annotated[Id | None, Field(default=None, description="Only members of this collection.")]
     search: Annotated[str | None, Field(default=None, max_length=500, description="Only titles that hold this text.")]
+    status: Annotated[Status | None, RestOnly(), Field(default=None, description="Only documents of this status.")]
     limit: PageSize
     tags: Annotated[TagFilter, Field(default_factory=list)]
     cursor: After

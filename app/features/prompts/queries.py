@@ -46,6 +46,9 @@ SELECT {_ITEM}
    AND ($3::timestamptz IS NULL OR (p.created_at, p.id) < ($3, $4::uuid))
    AND p.tags @> $5::text[]
    AND ($6 OR NOT p.archived)
+   AND ($8::uuid IS NULL OR EXISTS (
+        SELECT FROM collection_items i
+         WHERE i.workspace_id = $1 AND i.collection_id = $8 AND i.item_type = 'prompt' AND i.item_id = p.id))
  ORDER BY p.created_at DESC, p.id DESC
  LIMIT $7
 """
@@ -169,7 +172,7 @@ async def list_prompts(
 ) -> list[asyncpg.Record]:
     """List prompts, newest first, after a cursor."""
     created_at, prompt_id = after or (None, None)
-    values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit)
+    values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit, args.collection_id)
     return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 

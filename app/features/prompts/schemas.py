@@ -134,6 +134,7 @@ class ListPrompts(Model):
     limit: Annotated[Positive, Field(default=DEFAULT_LIMIT, description="Page size, 20 unless given, at most 100.")]
     tags: Annotated[TagFilter, Field(default_factory=list)]
     cursor: Annotated[str | None, Field(default=None, description="`pagination.cursor` of the page before.")]
+    collection_id: Annotated[Id | None, RestOnly(), Field(default=None, description="Only members of this collection.")]
     include_public: Annotated[
         bool, RestOnly(), Field(default=False, description="Accepted; prompts of other workspaces are never listed.")
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.edge.web.page import HOME, Page, call, every, form, gate_of, redirect, render, visitor
+from app.edge.web.page import HOME, Page, call, every, form, gate_of, panels, redirect, render, visitor
 from app.features.accounts.operations import get_me
 from app.features.signin.service import SignIn
 from app.features.workspaces import operations, service
@@ -27,7 +27,8 @@ async def dashboard(request: Request) -> Response:
     """Greet a person, with links to everything."""
     me = (await call(request, get_me)).data
     found = await every(request, operations.list_workspaces)
-    return render(request, "dashboard.html", me=me, workspaces=found)
+    more = await panels(request, "overview", me) if me.plan else []
+    return render(request, "dashboard.html", me=me, workspaces=found, panels=more)
 
 
 async def workspaces(request: Request) -> Response:

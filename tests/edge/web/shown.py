@@ -185,6 +185,41 @@ VIEWS = [
     View("device", "/oauth/device"),
     View("device-refused", "/oauth/device", "owner", 400, _wrong_code),
     View("device-consent", "/oauth/device?user_code={user_code}"),
+    View("documents", "/dashboard/documents"),
+    View("documents-none", "/dashboard/documents", "guest"),
+    View("document-new", "/dashboard/documents/new"),
+    View("document-edit", "/dashboard/documents/{document}/edit", served_by="/dashboard/documents/{id}/edit"),
+    View("versions", "/dashboard/documents/{document}/versions", served_by="/dashboard/documents/{id}/versions"),
+    View("diff", "/dashboard/documents/{document}/diff?from=1&to=1", served_by="/dashboard/documents/{id}/diff"),
+    View(
+        "no-original",
+        "/dashboard/documents/none/original",
+        "owner",
+        404,
+        served_by="/dashboard/documents/{id}/original",
+    ),
+    View("upload", "/dashboard/documents/upload"),
+    View("save-page", "/dashboard/documents/save-page"),
+    View("prompts", "/dashboard/prompts"),
+    View("prompt-new", "/dashboard/prompts/new"),
+    View("prompt", "/dashboard/prompts/{prompt}", served_by="/dashboard/prompts/{id}"),
+    View("prompt-edit", "/dashboard/prompts/{prompt}/edit", served_by="/dashboard/prompts/{id}/edit"),
+    View("prompt-versions", "/dashboard/prompts/{prompt}/versions", served_by="/dashboard/prompts/{id}/versions"),
+    View("prompt-diff", "/dashboard/prompts/{prompt}/diff?from=1&to=1", served_by="/dashboard/prompts/{id}/diff"),
+    View("collections", "/dashboard/collections"),
+    View("collection-new", "/dashboard/collections/new"),
+    View("collection", "/dashboard/collections/{collection}", served_by="/dashboard/collections/{id}"),
+    View("collection-edit", "/dashboard/collections/{collection}/edit", served_by="/dashboard/collections/{id}/edit"),
+    View("collection-add", "/dashboard/collections/{collection}/add", served_by="/dashboard/collections/{id}/add"),
+    View("search", "/dashboard/search?q=release"),
+    View("search-empty", "/dashboard/search", "guest"),
+    View("trash", "/dashboard/trash"),
+    View("settings", "/dashboard/settings"),
+    View("audit", "/dashboard/audit"),
+    View("export", "/dashboard/export"),
+    View("no-export", "/dashboard/export/none", "owner", 404, served_by="/dashboard/export/{id}"),
+    View("no-archive", "/dashboard/export/none/content", "owner", 404, served_by="/dashboard/export/{id}/content"),
+    View("samples", "/dashboard/samples"),
     View("not-a-document", "/dashboard/documents/none", "owner", 404, served_by="/dashboard/documents/{id}"),
 ]
 
@@ -280,6 +315,11 @@ async def _programs(world: World, up: Up) -> None:
         text = "# Release runbook\n\nTag, wait for the build, then announce.\n\n" + "A long line without end. " * 40
         written = {"title": "Release runbook", "content": text, "tags": ["runbook", "release"]}
         headers = {"authorization": up.running().authorization}
+        prompt = {"title": "Notes", "description": "Writes notes.", "content": "For ${version}."}
+        collection = {"name": "Releases", "color": "#3366cc"}
+        for kind, body in (("prompt", prompt), ("collection", collection)):
+            made = await http.post(f"/v1/{kind}s", json=body, headers=headers)
+            world.places[kind] = made.json()["data"]["id"]
         for name in ("unshared", "document"):
             answer = await http.post("/v1/documents", json=written, headers=headers)
             world.places[name] = answer.json()["data"]["id"]

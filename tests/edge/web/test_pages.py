@@ -26,6 +26,8 @@ SHARED = {"/s/{token}"}
 NEED_A_LINK = {"/sign-up", "/sign-up/{token}", "/invite/{token}"}
 """Where there is nothing to send to without a link, or while sign-up is closed; their features test them."""
 SENT = [page for page in PAGES if "POST" in page.methods and page.path not in NEED_A_LINK and not page.open]
+WITH_FILES = {"/dashboard/import", "/dashboard/documents/upload"}
+"""Pages whose forms bring files."""
 APP = Path(__file__).parents[3] / "app"
 
 
@@ -90,7 +92,8 @@ async def test_a_form_that_our_page_did_not_send_is_refused(page, service, make,
         (fields, {}),
     ]
     for sent, headers in wrong:
-        answer = await browser.client.post(path, data=sent, headers=headers)
+        parts = {name: (None, value) for name, value in sent.items()} if path in WITH_FILES else None
+        answer = await browser.client.post(path, data=None if parts else sent, files=parts, headers=headers)
         assert answer.status_code == 403, (sent, headers, answer.text)
         assert_sealed(answer)
     plain = {"content-type": "text/plain"} | right
