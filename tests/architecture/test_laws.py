@@ -171,3 +171,22 @@ def test_only_effects_reach_outside_and_they_do_it_before_their_transaction():
         assert not re.search(r"ctx\.(tx|emit|enqueue)\b", source), prepare.__qualname__
         embeds = "gather(ctx, " in source  # the query's vector may come from outside
         assert embeds or any(f"ctx.get({name})" in source for name in reaching), prepare.__qualname__
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("rest", "ROUTES"),
+        ("http", "ROUTES"),
+        ("tools", "TOOLS"),
+        ("resources", "TEMPLATES"),
+        ("pages", "PAGES"),
+        ("panels", "PANELS"),
+        ("jobs", "JOBS"),
+        ("jobs", "SWEEPS"),
+        ("trash", "BINS"),
+        ("trash", "ERASERS"),
+    ],
+)
+def test_every_feature_offers_what_its_file_is_for(module, name):
+    assert list(features.collect(module, name))

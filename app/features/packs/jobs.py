@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.features.packs import queries
 
 if TYPE_CHECKING:
-    from app.store.jobs import Work
+    from app.store.jobs import Handler, Work
 
 
 async def sweep(work: Work) -> None:
@@ -17,4 +17,5 @@ async def sweep(work: Work) -> None:
             await queries.drop_old(tx)
 
 
+JOBS: list[Handler] = []
 SWEEPS = [sweep]
