@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, BeforeValidator, Field, computed_field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from app.features.documents.schemas import ChangeLog, Notice, Title
 from app.kit import revision as revisions
@@ -235,12 +235,15 @@ class PromptItem(Model):
     content_hash: Annotated[str, Field(description="Of the whole current state, the text included.")]
     created_at: EpochMs
     last_changed_at: EpochMs
+    updated_at: EpochMs
 
-    @computed_field(description="The same as lastChangedAt, for clients that know it by this name.")  # type: ignore[prop-decorator]
-    @property
-    def updated_at(self) -> EpochMs:
-        """When it was changed last."""
-        return self.last_changed_at
+    @model_validator(mode="before")
+    @classmethod
+    def _by_both_names(cls, value: Any) -> Any:
+        """Give `updatedAt`, by which some clients know `lastChangedAt`."""
+        if not isinstance(value, dict) or value.keys() & {"updated_at", "updatedAt"}:
+            return value
+        return value | {"updated_at": value.get("last_changed_at", value.get("lastChangedAt"))}
 
 
 class Prompt(PromptItem):
