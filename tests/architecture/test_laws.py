@@ -7,6 +7,7 @@ import inspect
 import re
 from pathlib import Path
 
+import pytest
 from starlette.routing import Route
 
 from app import features

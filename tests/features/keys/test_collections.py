@@ -17,7 +17,7 @@ from tests.support.faces import KEY_FACES, RestFace, ToolFace, label
 from tests.support.factories import User
 from tests.support.rows import checksum
 
-WHOLE = ("exports.", "imports.")
+WHOLE = ("exports.", "imports.", "audit.")
 """Operations on the workspace as a whole: refused before anything is looked up."""
 
 NARROW_FACES = [face for face in KEY_FACES if not face.operation.name.startswith(WHOLE)]
@@ -63,8 +63,7 @@ def says_absent(face, outcome):
 async def inside(face, make, scene, alice):
     """Valid arguments whose objects are all within the key's reach."""
     args = await example(face, make, alice)
-    fields = face.args.model_fields
-    if "collectionId" in {field.alias or name for name, field in fields.items()}:
+    if "collectionId" in id_fields(face):
         args["collectionId"] = scene.collection["id"]
     if "itemId" in args:
         await alice.client.delete(f"/v1/documents/{scene.member['id']}")
@@ -218,7 +217,7 @@ async def test_a_person_makes_restricted_keys_and_rotation_keeps_the_restriction
     for wrong, status in (([foreign["id"]], 404), (["no id"], 404), ([], 400)):
         answer = await client.post("/v1/keys", json=sent | {"collectionIds": wrong})
         assert answer.status_code == status
-    assert "only in 1 collection" in (await client.get("/dashboard/keys")).text
+    assert "only in <bdi>Mine</bdi>" in (await client.get("/dashboard/keys")).text
 
 
 @proves("KEY-COLLECTIONS")
