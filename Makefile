@@ -34,6 +34,7 @@ $(VENV)/.uv:
 
 # Bytecode is compiled here, so that the first start does not have to.
 $(VENV)/.packages: requirements.lock $(VENV)/.uv
+	@echo "Installing packages into $(VENV) (about 1.3 GB; the first time one to two minutes) …"
 	$(UV) pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r requirements.lock
 	@touch $@
 

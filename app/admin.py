@@ -15,6 +15,7 @@ from app.store import postgres
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from uuid import UUID
 
     from app.settings import Settings
     from app.store.postgres import Database
@@ -25,9 +26,13 @@ def create_user(settings: Settings, email: str) -> dict[str, Any]:
     return _run(settings, lambda database: accounts.create_user(database, email))
 
 
-def create_key(settings: Settings, email: str, scopes: list[str], name: str) -> dict[str, Any]:
+def create_key(
+    settings: Settings, email: str, scopes: list[str], name: str, collection_ids: list[UUID] | None = None
+) -> dict[str, Any]:
     """Create an API key for a user's personal workspace; the key is in the answer and nowhere else."""
-    return _run(settings, lambda database: keys.create_key(database, email, scopes, name))
+    return _run(
+        settings, lambda database: keys.create_key(database, email, scopes, name, collection_ids=collection_ids)
+    )
 
 
 def sign_in_link(settings: Settings, email: str) -> dict[str, Any]:

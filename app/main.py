@@ -11,22 +11,34 @@ from starlette.routing import Route
 
 from app import features
 from app.edge import errors, fallback
+from app.edge.discovery import site
+from app.edge.discovery.facts import Facts
 from app.edge.discovery.protected_resource import protected_resource
 from app.edge.mcp.guard import Guard
 from app.edge.mcp.routes import RESOURCES, REST, endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
 from app.edge.rest.router import OperationRoute, OperationsFirst
+from app.edge.shared_host import SharedHost
 from app.edge.web.routes import page_routes
 from app.edge.web.web import Web, templates_folder
 from app.features.accounts.service import Principals
 from app.features.connect.remote import Examiner
+from app.features.handbook import server as handbook
+from app.features.handbook.book import Book
 from app.features.health.service import Readiness
+from app.features.imports import remote as imports
+from app.features.imports.remote import Archives
+from app.features.indexing.endpoint import embedders_of
 from app.features.indexing.remote import Embedder, MiniLM
+from app.features.indexing.serving import Embedders
 from app.features.issuer.credentials import IssuerTokens, Trust
 from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
+from app.features.links import service as links
+from app.features.links.remote import Renderer
+from app.features.links.service import LinkAddresses, Links
 from app.features.navigation.remote import Sessions
 from app.features.oauth import service as oauth
 from app.features.oauth.credentials import AccessTokens
@@ -39,17 +51,17 @@ from app.features.reason.remote import Model
 from app.features.scrape.remote import Pages
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
-from app.features.signin.passwords import Passwords
 from app.features.signin.service import SignIn
-from app.features.uploads.remote import Converter
 from app.gate.capabilities import Capabilities
 from app.gate.gate import SESSION, Gate
 from app.gate.inventory import Inventory
 from app.gate.limiter import Limiter
 from app.gate.marks import Marks
+from app.gate.passwords import Passwords
 from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
+from app.gate.prose import LIMITS, Prose
 from app.gate.quota import Meters
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
@@ -57,11 +69,13 @@ from app.store.confined import Confined
 from app.store.fetcher import Fetcher, allowing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from redis.asyncio import Redis
     from starlette.types import ASGIApp
 
+    from app.edge.mcp.surface import Surface
+    from app.edge.mcp.tool import Tool
     from app.gate.ports import CredentialResolver
     from app.settings import Settings
     from app.store.postgres import Database
@@ -71,13 +85,17 @@ class Service(FastAPI):
     """FastAPI with the envelope around everything, and the operations before the framework's own layers."""
 
     https = False
+    links_url = ""
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the layers together when the first request comes."""
         operations = [route for route in self.router.routes if isinstance(route, OperationRoute)]
         apps = ((route.path, route.app) for route in self.router.routes if isinstance(route, Route))
         surfaces = {path: app for path, app in apps if isinstance(app, Guard)}
-        return Envelope(OperationsFirst(operations, surfaces, super().build_middleware_stack()), https=self.https)
+        stack: ASGIApp = OperationsFirst(operations, surfaces, super().build_middleware_stack())
+        if self.links_url:
+            stack = SharedHost(stack, self.links_url)
+        return Envelope(stack, https=self.https)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -93,6 +111,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lambda app: _lifespan(app, settings),
     )
     app.https = settings.url.startswith("https://")
+    app.links_url = settings.links_url
     routes = [
         OperationRoute(
             face,
@@ -103,18 +122,42 @@ def create_app(settings: Settings) -> FastAPI:
     ]
     Inventory.of(route.face.operation for route in routes)
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
-    tools, templates = features.collect("tools", "TOOLS"), features.collect("resources", "TEMPLATES")
+    tools, templates = list(features.collect("tools", "TOOLS")), features.collect("resources", "TEMPLATES")
     prompts = next(features.collect("native", "PROMPTS"), None)
     pages = page_routes(features.collect("pages", "PAGES"))
     folders = [templates_folder(), *features.folders("templates")]
-    app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders)
+    panels = features.collect("panels", "PANELS")
+    app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders, panels)
     found, app.state.capabilities = surfaces(settings, routes, tools, templates, prompts)
     app.state.mcp = endpoints(settings, found)
-    app.router.routes.extend(
-        [*routes, *mcp_routes(settings, app.state.mcp), *raw, *openapi_routes(settings, routes), *pages]
-    )
+    described = _described(app, settings, routes, tools, found)
+    app.router.routes.extend([*routes, *described, *raw, *pages])
     fallback.install(app)
     return app
+
+
+def _described(
+    app: FastAPI,
+    settings: Settings,
+    routes: Sequence[OperationRoute],
+    tools: Sequence[Tool],
+    found: Sequence[Surface],
+) -> list[Route]:
+    """Serve the surfaces of MCP and whatever describes the service; all of it comes from the same facts."""
+    app.state.facts = Facts.of(
+        settings,
+        [route.face for route in routes],
+        tools,
+        found,
+        app.state.capabilities,
+        Plans.load(settings.plans_file),
+        features.collect("guides", "GUIDES"),
+    )
+    app.state.book = Book(app.state.facts)
+    made = [*mcp_routes(settings, app.state.mcp), *openapi_routes(settings, routes), *site.routes(app.state.facts)]
+    endpoint, route = handbook.mount(settings, app.state.book)
+    app.state.mcp.append(endpoint)
+    return [*made, route]
 
 
 @contextlib.asynccontextmanager
@@ -125,8 +168,6 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
         database = await stack.enter_async_context(postgres.connected(settings))
         if client is not None:
             stack.push_async_callback(client.aclose)
-        embedder = MiniLM(1)
-        stack.push_async_callback(embedder.close)
         principals = Principals(plans, settings.default_plan)
         limiter = Limiter(client)
         stack.push_async_callback(limiter.aclose)
@@ -148,18 +189,18 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
             plans=plans,
             resolvers=resolvers,
             services={
-                Embedder: embedder,
                 Usage: usage,
                 Meters: usage,
                 Capabilities: app.state.capabilities,
                 Revocations: revocations,
                 Limiter: limiter,
-                SignIn: SignIn(database, passwords, revocations, settings.signup),
             }
             | issuing
+            | _embedding(settings, limiter, stack)
             | _reading(settings, client, stack)
             | _writing(settings)
-            | _telling(settings),
+            | _telling(settings)
+            | _opening(settings, database, passwords, revocations, marks),
             secret_key=settings.secret_key.get_secret_value(),
             secret_key_old=settings.secret_key_old.get_secret_value(),
             marks=marks,
@@ -171,16 +212,40 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 
 
 def _writing(settings: Settings) -> dict[type, Any]:
-    """Build what makes documents of pages and files."""
-    confined = Confined()
-    pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), confined)
-    return {Pages: pages, Converter: Converter(confined)}
+    """Build what makes documents of pages and archives, and pages of documents."""
+    archives = Archives(Confined(limits=imports.LIMITS))
+    prose = Prose(Confined(limits=LIMITS), (settings.url,))
+    pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), Confined())
+    return {Pages: pages, Prose: prose, Archives: archives}
+
+
+def _opening(
+    settings: Settings, database: Database, passwords: Passwords, revocations: Revocations, marks: Marks
+) -> dict[type, Any]:
+    """Build what lets people in who are not known yet: signing in, and public links."""
+    url = settings.links_url or settings.url
+    secrets = (settings.secret_key.get_secret_value(), settings.secret_key_old.get_secret_value())
+    renderer = Renderer((settings.url, url))
+    return {
+        Passwords: passwords,
+        SignIn: SignIn(database, passwords, revocations, settings.signup),
+        LinkAddresses: LinkAddresses(url, *secrets),
+        Links: Links(database, passwords, renderer, marks),
+    }
 
 
 def _telling(settings: Settings) -> dict[type, Any]:
     """Build what knows where this service is, and how it words its refusals."""
     site = Site(settings.url, settings.product_name, settings.mailed_links)
     return {Examiner: Examiner(settings.url), Site: site, Wording: Wording(errors.error_object)}
+
+
+def _embedding(settings: Settings, limiter: Limiter, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
+    """Build the models that make vectors; sentences of an answer are compared by the local one."""
+    local = MiniLM(1)
+    embedders = embedders_of(settings, local, limiter)
+    stack.push_async_callback(embedders.close)
+    return {Embedder: local, Embedders: embedders}
 
 
 def _reading(settings: Settings, client: Redis | None, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
@@ -197,7 +262,11 @@ def _marks(database: Database) -> Marks:
             CredentialKind.API_KEY: functools.partial(keys.mark_used, database),
             CredentialKind.OAUTH: functools.partial(oauth.mark_used, database),
             CredentialKind.SESSION: functools.partial(signin.mark_seen, database),
-        }
+        },
+        {
+            links.VIEWS: functools.partial(links.add_views, database),
+            links.COPIES: functools.partial(links.add_copies, database),
+        },
     )
 
 

@@ -22,7 +22,12 @@ class Settings(BaseSettings):
     port: int = Field(default=8000, ge=1, le=65535)
     data_dir: Path = Path(".data")
     public_url: str = ""
+    links_url: str = ""
     product_name: str = "Context Repo"
+    operator: str = ""
+    support_email: str = ""
+    issues_url: str = ""
+    legal_url: str = ""
 
     database_url: str = ""
     database_write_url: str = ""
@@ -50,6 +55,17 @@ class Settings(BaseSettings):
     mail_from: str = ""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     embed_threads: int = Field(default=2, ge=1, le=64)
+    embeddings_url: str = ""
+    embeddings_model: str = ""
+    embeddings_api_key: SecretStr = SecretStr("")
+    embeddings_dimensions: int = Field(default=0, ge=0, le=4_000)
+    embeddings_input_type: bool = False
+    embeddings_batch: int = Field(default=64, ge=1, le=1_000)
+    embeddings_seconds: float = Field(default=30.0, gt=0, le=600)
+    embeddings_tries: int = Field(default=3, ge=1, le=10)
+    embeddings_calls_per_day: int = Field(default=100_000, ge=1)
+    embeddings_previous_model: str = ""
+    embeddings_previous_dimensions: int = Field(default=0, ge=0, le=4_000)
     reason_url: str = ""
     reason_model: str = ""
     reason_api_key: SecretStr = SecretStr("")
@@ -72,6 +88,17 @@ class Settings(BaseSettings):
             return value
         found = (part.partition("=") for part in value.split(",") if part.strip())
         return {name.strip(): scopes.split() for name, _, scopes in found}
+
+    @field_validator("links_url")
+    @classmethod
+    def _check_links(cls, value: str) -> str:
+        """Take an origin: a host that serves nothing but public links."""
+        bare = value.rstrip("/")
+        parts = urlsplit(bare)
+        if bare and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.path):
+            msg = "LINKS_URL must be an origin of its own, like https://links.example.com"
+            raise ValueError(msg)
+        return bare
 
     @model_validator(mode="after")
     def _check_issuer(self) -> Settings:
@@ -96,6 +123,22 @@ class Settings(BaseSettings):
             raise ValueError(msg)
         if not self.reason_model:
             msg = "REASON_URL needs REASON_MODEL: the name of the model as the endpoint knows it"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _check_embeddings(self) -> Settings:
+        if not self.embeddings_url:
+            return self
+        parts = urlsplit(self.embeddings_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+            msg = "EMBEDDINGS_URL must be the base of an OpenAI-compatible endpoint, like https://api.openai.com/v1"
+            raise ValueError(msg)
+        if not self.embeddings_model or not self.embeddings_dimensions:
+            msg = "EMBEDDINGS_URL needs EMBEDDINGS_MODEL and EMBEDDINGS_DIMENSIONS: the length of that model's vectors"
+            raise ValueError(msg)
+        if bool(self.embeddings_previous_model) != bool(self.embeddings_previous_dimensions):
+            msg = "EMBEDDINGS_PREVIOUS_MODEL and EMBEDDINGS_PREVIOUS_DIMENSIONS belong together"
             raise ValueError(msg)
         return self
 

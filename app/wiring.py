@@ -19,7 +19,7 @@ def join(settings: Settings) -> Settings:
     if run is None and not (settings.database_url and settings.redis_url):
         raise JoinError(
             f"No service runs on DATA_DIR {settings.data_dir}, and DATABASE_URL and REDIS_URL are not both set; "
-            "start `ctx up` first, or set them"
+            "set DATA_DIR to the folder of the running service, start `ctx up` first, or set the addresses"
         )
     base = settings.database_url or (run.database_url if run else "")
     redis = settings.redis_url or (run.redis_url if run else "")

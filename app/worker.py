@@ -13,11 +13,16 @@ import asyncpg
 from pgqueuer import PgQueuer
 
 from app import features
-from app.features.indexing.remote import Embedder, MiniLM
+from app.features.indexing.endpoint import embedders_of
+from app.features.indexing.remote import MiniLM
+from app.features.indexing.serving import Embedders
 from app.features.mail.remote import Mailer
+from app.features.uploads.remote import Converter
+from app.gate.limiter import Limiter
 from app.gate.site import Site
-from app.store import jobs, postgres
+from app.store import jobs, postgres, redis
 from app.store.bootstrap import plain_url
+from app.store.confined import Confined
 
 if TYPE_CHECKING:
     from pgqueuer.domain.models import Job
@@ -38,14 +43,20 @@ def run(settings: Settings) -> None:
 
 
 async def _main(settings: Settings) -> None:
-    embedder = MiniLM(settings.embed_threads)
     connection = await asyncpg.connect(plain_url(settings.database_direct_url or settings.database_system_url))
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(connection.close)
         database = await stack.enter_async_context(postgres.connected(settings))
-        stack.push_async_callback(embedder.close)
+        client = redis.connect(settings.redis_url) if settings.redis_url else None
+        if client is not None:
+            stack.push_async_callback(client.aclose)
+        limiter = Limiter(client)
+        stack.push_async_callback(limiter.aclose)
+        embedders = embedders_of(settings, MiniLM(settings.embed_threads), limiter)
+        stack.push_async_callback(embedders.close)
         site = Site(settings.url, settings.product_name)
-        work = jobs.Work(database, {Embedder: embedder, Mailer: Mailer.of(settings), Site: site})
+        services = {Embedders: embedders, Mailer: Mailer.of(settings), Site: site, Converter: Converter(Confined())}
+        work = jobs.Work(database, services)
         queue = PgQueuer.from_asyncpg_connection(connection)
         for handler in features.collect("jobs", "JOBS"):
             _register(queue, work, handler)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 
-from app.cli.output import say
-from app.cli.roots import guarded, read_settings
+from app.cli.output import say, this_command
+from app.cli.roots import fail, guarded, read_settings
 
+_USAGE = 2
 admin = typer.Typer(no_args_is_help=True, help="Manage users, keys and mail of the service on this machine.")
 
 Email = Annotated[str, typer.Option("--email", help="Address of the user.")]
@@ -20,7 +22,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 def create_user(email: Email, as_json: AsJson = False) -> None:
     """Create a user with a personal workspace."""
     settings = guarded("app.wiring:join", read_settings())
-    _answer(guarded("app.admin:create_user", settings, email), as_json, f"Created {email}")
+    answer = guarded("app.admin:create_user", settings, email)
+    _answer(answer, as_json, f"{email} has an account. Next: {this_command('admin', 'sign-in-link', '--email', email)}")
 
 
 @admin.command("create-key")
@@ -28,12 +31,19 @@ def create_key(
     email: Email,
     scopes: Annotated[str, typer.Option("--scopes", help="Scopes, separated by commas.")],
     name: Annotated[str, typer.Option("--name", help="What the key is for.")] = "command line",
+    collections: Annotated[
+        str, typer.Option("--collections", help="Ids, separated by commas: it sees their members alone.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Create an API key of a user and print it; it cannot be shown again."""
     wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    try:
+        narrowed = [UUID(text.strip()) for text in collections.split(",") if text.strip()]
+    except ValueError:
+        fail(f"--collections takes ids of collections, not {collections!r}; `GET /v1/collections` lists them", _USAGE)
     settings = guarded("app.wiring:join", read_settings())
-    answer = guarded("app.admin:create_key", settings, email, wanted, name)
+    answer = guarded("app.admin:create_key", settings, email, wanted, name, narrowed or None)
     _answer(answer, as_json, f"API key of {email} (shown only now): {answer['apiKey']}")
 
 

@@ -6,6 +6,7 @@ import beside the user's other state, per service, key and content of the archiv
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import json
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 _GZIP = b"\x1f\x8b"
 _CHUNK_BYTES = 3 * 1024 * 1024
 _CHUNK_FILES = 200
+_ORIGINAL = "/original"
+_PIECE_BYTES = 3 * 512 * 1024
+"""A number that 3 divides, so that the pieces' base64 is the file's."""
 _POLL_SECONDS = 0.5
 _PATIENCE_SECONDS = 120.0
 _NOT_FOUND = 404
@@ -145,6 +149,16 @@ def import_archive(client: Client, source: Path, report: Report) -> dict[str, An
     return done
 
 
+def _entries(path: str, content: bytes) -> Iterator[tuple[dict[str, str], int]]:
+    """Give a file as entries with their sizes: texts whole, an uploaded file in pieces."""
+    if not path.endswith(_ORIGINAL):
+        yield {"path": path, "text": content.decode()}, len(content)
+        return
+    for start in range(0, len(content), _PIECE_BYTES):
+        piece = base64.b64encode(content[start : start + _PIECE_BYTES]).decode()
+        yield {"path": path, "base64": piece}, len(piece)
+
+
 def _digest(source: Path) -> str:
     with source.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -159,11 +173,11 @@ def _chunks(source: Path) -> Iterator[tuple[list[dict[str, str]], int]]:
             content = tar.extractfile(info)
             if content is None:
                 continue
-            text = content.read()
-            if entries and (size + len(text) > _CHUNK_BYTES or len(entries) >= _CHUNK_FILES):
-                yield entries, file.tell()
-                entries, size = [], 0
-            entries.append({"path": info.name, "text": text.decode()})
-            size += len(text)
+            for entry, length in _entries(info.name, content.read()):
+                if entries and (size + length > _CHUNK_BYTES or len(entries) >= _CHUNK_FILES):
+                    yield entries, file.tell()
+                    entries, size = [], 0
+                entries.append(entry)
+                size += length
         if entries:
             yield entries, os.fstat(file.fileno()).st_size

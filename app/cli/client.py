@@ -17,6 +17,7 @@ TRIES = 4
 TIMEOUT_SECONDS = 60.0
 _WAIT = frozenset({429, 503})
 _USAGE = 2
+_NO_FILE = "there is no {path}: set DATA_DIR to the folder that the service was started with"
 
 
 class RefusedError(Exception):
@@ -49,7 +50,7 @@ def find_target() -> Target:
         if url in {"", saved["url"].rstrip("/")}:
             url, key = saved["url"].rstrip("/"), saved["apiKey"]
     if not url or not key:
-        fail(f"set CTX_URL and CTX_API_KEY, or run where {path} is (`ctx up` writes it)", _USAGE)
+        fail(f"{_NO_FILE.format(path=path)}, or set CTX_URL and CTX_API_KEY", _USAGE)
     if not url.startswith(("http://", "https://")):
         fail(f"CTX_URL is {url}; it must begin with http:// or https://", _USAGE)
     return Target(url, key)
@@ -61,8 +62,17 @@ def find_url() -> str:
     if not url and path.is_file():
         url = json.loads(path.read_text(encoding="utf-8")).get("url", "")
     if not url:
-        fail(f"name the service's address, set CTX_URL, or run where {path} is (`ctx up` writes it)", _USAGE)
+        fail(f"{_NO_FILE.format(path=path)}, set CTX_URL, or name the service's address", _USAGE)
     return str(url)
+
+
+def find_key(url: str) -> str:
+    """Take the key that belongs to an address, from `CTX_API_KEY` or `DATA_DIR/cli.json`; else ''. No other sees it."""
+    if os.environ.get("CTX_URL", "").rstrip("/") == url and (key := os.environ.get("CTX_API_KEY", "").strip()):
+        return key
+    path = Path(os.environ.get("DATA_DIR", ".data")) / "cli.json"
+    saved = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return str(saved.get("apiKey", "")) if saved.get("url", "").rstrip("/") == url else ""
 
 
 class Client:

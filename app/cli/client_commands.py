@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from app.cli import connect_commands
 from app.cli.archives import export_archive, import_archive, is_archive
 from app.cli.client import Client, RefusedError, find_target
-from app.cli.importing import Memory, Outcome, find_files, import_file
+from app.cli.importing import Memory, Outcome, find_files, import_files
 from app.cli.output import complain, say
 from app.cli.roots import fail
 
@@ -49,8 +49,8 @@ def import_paths(
     try:
         with _progress(hidden=as_json) as progress:
             task = progress.add_task("Importing", total=len(files))
-            for path in files:
-                outcomes.append(import_file(client, memory, path, tag or [], overwrite=overwrite))
+            for outcome in import_files(client, memory, files, tag or [], overwrite=overwrite):
+                outcomes.append(outcome)
                 progress.advance(task)
     except RefusedError as error:
         fail(f"{error.reason}: {error.message} {len(outcomes)} of {len(files)} files were done; run it again.", 1)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import httpx2
 import typer
 
-from app.cli.client import find_url
+from app.cli.client import find_key, find_url
 from app.cli.output import say
 from app.cli.roots import fail
 from app.doctor.probe import Probe, base_of
-from app.doctor.steps import examine
+from app.doctor.steps import NOTHING_ANSWERS, examine
 from app.features.connect.service import clients
 
 if TYPE_CHECKING:
@@ -86,7 +86,11 @@ def doctor(
     url: Annotated[str, typer.Argument(help="The service; else CTX_URL or DATA_DIR/cli.json.")] = "",
     as_json: AsJson = False,
     api_key_env: Annotated[
-        str, typer.Option("--api-key-env", help="Name of the environment variable that holds an API key to try.")
+        str,
+        typer.Option(
+            "--api-key-env",
+            help="Environment variable with the API key to try; else the key that was saved for this address.",
+        ),
     ] = "",
     write: Annotated[bool, typer.Option("--write", help="Also create, read and delete a document.")] = False,
 ) -> None:
@@ -94,9 +98,10 @@ def doctor(
     key = os.environ.get(api_key_env, "").strip() if api_key_env else ""
     if api_key_env and not key:
         fail(f"the environment variable {api_key_env} is not set", _USAGE)
+    base = _base(url)
+    key = key or find_key(base)
     if write and not key:
         fail("--write needs a key; name its variable with --api-key-env", _USAGE)
-    base = _base(url)
     outcomes = asyncio.run(_examine(base, key, write=write))
     if as_json:
         say(json.dumps({"url": base, "counts": _counts(outcomes), "steps": [item.as_dict() for item in outcomes]}))
@@ -118,6 +123,8 @@ def _counts(outcomes: list[Outcome]) -> dict[str, int]:
 def _report(base: str, outcomes: list[Outcome]) -> None:
     say(base, "bold")
     for item in outcomes:
+        if item.message == NOTHING_ANSWERS:
+            continue
         say(
             f"{item.status:<5} {item.title}{f' ({item.message})' if item.status == 'skip' else ''}",
             _STYLES[item.status],

@@ -1,4 +1,4 @@
-"""Imports files as documents; a second run writes only what changed.
+"""Imports files as documents, many in a request; a second run writes only what changed.
 
 Which file became which document is remembered beside the user's other state, per service and key. A run that was cut
 off repeats a request with the same idempotency key, so that no file becomes two documents.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".txt", ".text", ".rst", ".adoc"})
 MAX_TITLE = 500
+BATCH_FILES = 100
+BATCH_BYTES = 4 * 1024 * 1024
 _NOT_FOUND = 404
+_CONFLICT = 409
 _HOPELESS = frozenset({0, 401, 403})
 """No answer, or not with this key: every other file would fare the same."""
 
@@ -95,12 +99,52 @@ def _wanted(path: Path, root: Path) -> bool:
     return visible and path.suffix.lower() in SUFFIXES and path.is_file()
 
 
-def import_file(client: Client, memory: Memory, path: Path, tags: list[str], *, overwrite: bool = False) -> Outcome:
-    """Bring the document of a file to what the file says; `overwrite` also over what somebody else wrote meanwhile.
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a file says, and what it was before."""
+
+    path: Path
+    body: dict[str, Any]
+    known: Imported | None
+
+    @property
+    def item(self) -> dict[str, Any]:
+        """Give it as the item of a batch: a first write has a key of its own, so that a repeated run makes no twin."""
+        if self.known is None:
+            return {"op": "create", **self.body, "idempotencyKey": _key(self.path, self.body, "")}
+        about = {"documentId": self.known.document_id, "expectedRevision": self.known.revision, "changeLog": "import"}
+        return {"op": "update", **about, **self.body}
+
+
+def import_files(
+    client: Client, memory: Memory, paths: Iterable[Path], tags: list[str], *, overwrite: bool = False
+) -> Iterator[Outcome]:
+    """Bring the documents of files to what the files say; `overwrite` also over what somebody else wrote meanwhile.
 
     Raises:
-        RefusedError: for a reason that has nothing to do with the file.
+        RefusedError: for a reason that has nothing to do with a file.
     """
+    batch: dict[Path, _Wanted] = {}
+    size = 0
+    for path in paths:
+        if path.resolve() in batch:  # named twice: the second time it is known
+            yield from _send(client, memory, list(batch.values()), overwrite=overwrite)
+            batch, size = {}, 0
+        wanted = _read(memory, path, tags)
+        if isinstance(wanted, Outcome):
+            yield wanted
+            continue
+        length = len(json.dumps(wanted.item))
+        if batch and (size + length > BATCH_BYTES or len(batch) == BATCH_FILES):
+            yield from _send(client, memory, list(batch.values()), overwrite=overwrite)
+            batch, size = {}, 0
+        batch[wanted.path] = wanted
+        size += length
+    if batch:
+        yield from _send(client, memory, list(batch.values()), overwrite=overwrite)
+
+
+def _read(memory: Memory, path: Path, tags: list[str]) -> _Wanted | Outcome:
     absolute = path.resolve()
     try:
         text = absolute.read_text(encoding="utf-8-sig")
@@ -108,12 +152,44 @@ def import_file(client: Client, memory: Memory, path: Path, tags: list[str], *, 
         return Outcome(str(path), "failed", message=f"cannot be read as UTF-8 text: {error}")
     if not text.strip():
         return Outcome(str(path), "failed", message="is empty")
-    body = {"title": title_of(path, text), "content": text, "tags": tags}
+    return _Wanted(absolute, {"title": title_of(path, text), "content": text, "tags": tags}, memory.get(absolute))
+
+
+def _send(client: Client, memory: Memory, batch: list[_Wanted], *, overwrite: bool) -> Iterator[Outcome]:
+    """Write a batch; what it cannot settle is looked at file by file."""
     try:
-        known = memory.get(absolute)
+        body = {"items": [wanted.item for wanted in batch]}
+        answers = client.send("POST", "/v1/documents:batch", body, secrets.token_hex(16))["data"]
+    except RefusedError as error:
+        if error.status in _HOPELESS:
+            raise
+        answers = [None] * len(batch)
+    for wanted, answer in zip(batch, answers, strict=True):
+        outcome = _settled(memory, wanted, answer) if answer is not None else None
+        yield outcome or _alone(client, memory, wanted, overwrite=overwrite)
+
+
+def _settled(memory: Memory, wanted: _Wanted, answer: dict[str, Any]) -> Outcome | None:
+    """Tell what became of an item; None where the document must be looked at: it was edited or deleted meanwhile."""
+    path = str(wanted.path)
+    if "error" in answer:
+        if wanted.known is not None and answer["status"] in {_NOT_FOUND, _CONFLICT}:
+            return None
+        return Outcome(path, "failed", message=f"{answer['error']['reason']}: {answer['error']['message']}")
+    data = answer["data"]
+    if data.get("noop"):
+        return Outcome(path, "unchanged", data["id"])
+    memory.put(Imported(path, data["id"], data["revision"]))
+    return Outcome(path, "updated" if wanted.known else "created", data["id"])
+
+
+def _alone(client: Client, memory: Memory, wanted: _Wanted, *, overwrite: bool) -> Outcome:
+    """Bring one document to what its file says, after a look at it."""
+    path, body, known = wanted.path, wanted.body, wanted.known
+    try:
         current = _current(client, known) if known else None
         if known is None or current is None:
-            return _create(client, memory, absolute, body, known)
+            return _create(client, memory, path, body, known)
         return _change(client, memory, known, current, body, overwrite=overwrite)
     except RefusedError as error:
         if error.status in _HOPELESS:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import shutil
 import sys
+from pathlib import Path
 from typing import Protocol
 
 from rich.console import Console
@@ -46,6 +50,15 @@ def complain(text: str) -> None:
     )
 
 
+def this_command(*arguments: str) -> str:
+    """Write a call of this command line so that it works when pasted into another terminal in this folder."""
+    here = Path(sys.argv[0])
+    name = "ctx" if shutil.which("ctx") == str(here.absolute()) else os.path.relpath(here)
+    folder = os.environ.get("DATA_DIR", "")
+    setting = f"DATA_DIR={shlex.quote(str(Path(folder).absolute()))} " if folder else ""
+    return f"{setting}{shlex.quote(name)} {shlex.join(arguments)}"
+
+
 def announce(started: StartedLike) -> None:
     """Print where the service is and, once, how to connect with the first key."""
     say(f"Ready in {started.seconds:.1f} s", "bold green")
@@ -53,12 +66,10 @@ def announce(started: StartedLike) -> None:
     say(f"  MCP  {started.url}/mcp")
     if started.api_key:
         _announce_key(started.url, started.api_key)
-        say("Sign in with a browser (this link works once, within 24 hours, and sets your password):", "bold")
-        say(f"  {started.sign_in_link}")
-        say()
+        _announce_steps(started.url, started.sign_in_link)
     elif not started.has_key_file:
-        say("No API key is kept in DATA_DIR; make one with:")
-        say("  ctx admin create-key --email owner@localhost --scopes documents.read,documents.write,prompts.read")
+        say("No API key is kept for the command line; make one with:")
+        say(f"  {this_command('admin', 'create-key', '--email', 'owner@localhost', '--scopes', 'documents.write')}")
     say("Stop with Ctrl-C.")
 
 
@@ -66,17 +77,29 @@ def _announce_key(url: str, key: str) -> None:
     header = f"API-Key {key}"
     server = {"mcpServers": {"context-repo": {"url": f"{url}/mcp", "headers": {"Authorization": header}}}}
     say()
-    say("Your API key (shown only now; the command line keeps it in DATA_DIR/cli.json):", "bold")
+    say("Your API key (shown only now; the command line keeps it in cli.json of its data folder):", "bold")
     say(f"  {key}")
     say()
     say("Claude Code:", "bold")
     say(f'claude mcp add --transport http context-repo {url}/mcp --header "Authorization: {header}"')
     say()
-    say("Cursor and others (VS Code: see README.md):", "bold")
+    say("Cursor, and clients that read the same file:", "bold")
     say(json.dumps(server, indent=2))
     say()
-    say("REST:", "bold")
-    say(f'curl -H "Authorization: {header}" {url}/v1/documents')
+    say("Other clients, and signing in without a key:", "bold")
+    say(this_command("connect"))
     say()
-    say("Other clients, and signing in without a key: ctx connect. Does the address work: ctx doctor")
+    say("A first document, and finding it by meaning (from another terminal):", "bold")
+    curl = f'curl -H "Authorization: {header}"'
+    text = """{"title": "Fog", "content": "When fog hides the light, sound the horn: boats must keep clear."}"""
+    say(f"{curl} -H 'Content-Type: application/json' {url}/v1/documents -d '{text}'")
+    say(f'{curl} "{url}/v1/search?q=warning+ships"')
+    say()
+
+
+def _announce_steps(url: str, sign_in_link: str) -> None:
+    say("Sign in with a browser (this link works once, within 24 hours, and sets your password):", "bold")
+    say(f"  {sign_in_link}")
+    say()
+    say(f"Does everything work as clients meet it: {this_command('doctor', url)}")
     say()

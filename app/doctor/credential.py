@@ -7,7 +7,7 @@ import secrets
 from app.doctor import surfaces
 from app.doctor.probe import Failed, Probe, Reply, Skipped, likely, want, want_json
 
-_TITLE = "ctx doctor (may be deleted)"
+_TITLE = "ctx doctor"
 _FORBIDDEN = 403
 
 
@@ -88,9 +88,11 @@ async def read(probe: Probe) -> None:
 
 
 async def delete(probe: Probe) -> None:
-    """Delete it: it is gone."""
+    """Delete it: it is gone, from the trash too."""
     headers = _writing(probe)
     path = _document(probe)
     reply = await probe.send("DELETE", path, headers=headers)
     want(reply, (200, 204), f"Delete the document {path} by hand. The proxy must pass DELETE on to the service.")
     want(await probe.send("GET", path, headers=headers), (404,), "A cache stands between: it must not keep answers.")
+    trash = f"/v1/trash/{probe.known['document']}"
+    want(await probe.send("DELETE", trash, headers=headers), (200, 204), f"Purge {trash} by hand.")

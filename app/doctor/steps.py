@@ -44,13 +44,15 @@ class Outcome:
         return asdict(self)
 
 
+NOTHING_ANSWERS = "nothing answers at this address"
+"""Why the other steps are skipped when the first got no answer at all."""
 _S256 = "Clients must refuse a server that does not announce PKCE with S256."
 _NONE = "Programs on people's machines keep no secret; without `none` they do not try."
 _CIMD = "Clients with a metadata document of their own (CIMD) would register anew each time."
 _ISS = "Clients cannot tell answers of several servers apart without it (RFC 9207)."
 
 STEPS: tuple[Step, ...] = (
-    Step("reachable", "The address answers, over TLS", reach.reachable),
+    Step("reachable", "The address answers (over TLS, or on this machine)", reach.reachable),
     Step("livez", "The process is alive (/livez)", reach.livez),
     Step("readyz", "The service is ready (/readyz)", reach.readyz),
     Step("resource-root", "Resource metadata, root form", metadata.resource("", "/mcp")),
@@ -99,9 +101,16 @@ STEPS: tuple[Step, ...] = (
 
 
 async def examine(probe: Probe, seconds: float = 120.0, steps: Iterable[Step] = STEPS) -> list[Outcome]:
-    """Run the steps one after the other; what is not begun in time is skipped, but for cleaning up."""
+    """Run the steps one after the other; what is not begun in time is skipped, but for cleaning up.
+
+    Where nothing answers at all, the first step says so and the others are skipped.
+    """
     ends = time.monotonic() + seconds
-    return [await _outcome(step, probe, ends) for step in steps]
+    first, *others = steps
+    outcomes = [await _outcome(first, probe, ends)]
+    if outcomes[0].status == "fail" and probe.sent and not probe.got:
+        return outcomes + [Outcome(step.name, step.title, "skip", NOTHING_ANSWERS) for step in others]
+    return outcomes + [await _outcome(step, probe, ends) for step in others]
 
 
 async def _outcome(step: Step, probe: Probe, ends: float) -> Outcome:

@@ -40,7 +40,7 @@ def _allowed(request: Request) -> list[str]:
 
 def _error(status: int, request: Request) -> AppError:
     if status == _NOT_FOUND:
-        return NotFound("Nothing is served at this path. GET /openapi.json lists what is.")
+        return NotFound("Nothing is served at this path. GET /openapi/full.json lists what is.")
     if status == _METHOD_NOT_ALLOWED:
         return MethodNotAllowed(f"This path does not take {request.method}; the Allow header names what it takes.")
     if status < 500:  # noqa: PLR2004  the framework refused a malformed request

@@ -324,7 +324,7 @@ def _accepts(operation: Operation[Any, Any], principal: Principal) -> bool:
 
 def _parse_result(operation: Operation[A, R], body: bytes) -> R:
     model: Any = operation.result
-    result: Any = model.model_validate_json(body) if body else None
+    result: Any = model.model_validate_json(body, extra="ignore") if body else None
     return cast("R", result)
 
 

@@ -1,4 +1,4 @@
-"""Marks: what a call leaves behind without writing (when a credential was last used, and by which client).
+"""Marks: what a call leaves behind without writing (when a credential was last used, how often a page was opened).
 
 They are collected in memory and written by a flusher every few seconds, many in one statement; a process that is killed
 loses at most what it had not written yet. Derived state: nothing may depend on a mark being there.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
     Writer = Callable[[dict[UUID, str | None]], Awaitable[None]]
     """Writes the last use of some credentials: id → the client that used it."""
+    Adder = Callable[[dict[UUID, int]], Awaitable[None]]
+    """Adds to the numbers of some things: id → how often since the last time."""
 
 log = logging.getLogger(__name__)
 FLUSH_SECONDS = 10.0
@@ -26,11 +30,15 @@ _HELD = 50_000
 
 
 class Marks:
-    """The uses of credentials since the last flush; a later use of one replaces the earlier."""
+    """The uses of credentials since the last flush, of which the last counts, and numbers, which are added."""
 
-    def __init__(self, writers: Mapping[CredentialKind, Writer]) -> None:
+    def __init__(
+        self, writers: Mapping[CredentialKind, Writer], adders: Mapping[str, Adder] = MappingProxyType({})
+    ) -> None:
         self._writers = writers
         self._used: dict[CredentialKind, dict[UUID, str | None]] = {kind: {} for kind in writers}
+        self._adders = adders
+        self._counts: dict[str, Counter[UUID]] = {name: Counter() for name in adders}
 
     def used(self, kind: CredentialKind, credential_id: UUID, client: str | None) -> None:
         """Note that a credential was used just now."""
@@ -38,16 +46,24 @@ class Marks:
         if found is not None and (len(found) < _HELD or credential_id in found):
             found[credential_id] = client
 
+    def count(self, name: str, thing: UUID) -> None:
+        """Add one to a number of a thing."""
+        found = self._counts[name]
+        if len(found) < _HELD or thing in found:
+            found[thing] += 1
+
     async def flush(self) -> None:
         """Write what was noted; what cannot be written just now is lost, which marks may be."""
         for kind, found in self._used.items():
             if not found:
                 continue
             self._used[kind] = {}
-            try:
-                await self._writers[kind](found)
-            except Exception as error:  # noqa: BLE001  a mark is never worth a failure
-                log.warning("%d marks of %s were lost (%s)", len(found), kind, type(error).__name__)
+            await _written(kind, len(found), self._writers[kind](found))
+        for name, counted in self._counts.items():
+            if not counted:
+                continue
+            self._counts[name] = Counter()
+            await _written(name, len(counted), self._adders[name](dict(counted)))
 
     @contextlib.asynccontextmanager
     async def flushing(self) -> AsyncIterator[None]:
@@ -65,3 +81,10 @@ class Marks:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             await self.flush()
+
+
+async def _written(name: str, number: int, writing: Awaitable[None]) -> None:
+    try:
+        await writing
+    except Exception as error:  # noqa: BLE001  a mark is never worth a failure
+        log.warning("%d marks of %s were lost (%s)", number, name, type(error).__name__)

@@ -135,7 +135,8 @@ class Operation(Generic[A, R]):
     function that sets the tenant, changes what it changes and records that itself (`Context.call`); where `single` is a
     function, it tells for which arguments. Any of the `scopes` is enough, unless `every_scope`; `whole_workspace`: not
     for keys that are restricted to collections.
-    One that `needs_key` is refused without an `Idempotency-Key`. `spends` names the meters that it may add to. One of
+    One that `needs_key` is refused without an `Idempotency-Key`. `spends` names the meters that it may add to,
+    and `most` how much a call may add. One of
     `items` is no transaction and keeps no receipt: it runs other commands, each with its own (`Context.item`).
 
     An effect reaches outside of the database: `prepare` does that without any transaction and gives what it found;
@@ -158,6 +159,7 @@ class Operation(Generic[A, R]):
     single: bool | Callable[[A], bool] = False
     needs_key: bool = False
     items: bool = False
+    most: int = 1
     prepare: Callable[[Context, A], Awaitable[Any]] | None = None
     every_scope: bool = False
     whole_workspace: bool = False
@@ -207,6 +209,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     single: bool | Callable[[A], bool] = False,
     needs_key: bool = False,
     items: bool = False,
+    most: int = 1,
     prepare: Function[A, Any] | None = None,
     every_scope: bool = False,
     whole_workspace: bool = False,
@@ -232,6 +235,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
             single,
             needs_key,
             items,
+            most,
             prepare,
             every_scope,
             whole_workspace,

@@ -19,21 +19,25 @@ if TYPE_CHECKING:
 class Bin:
     """How one kind of items comes back from the trash, or leaves it for good.
 
-    `restore` is shown the caller's lease, which counts where an item is managed.
-    Both give the item's revision, or None when no such item is in the trash. `bury` takes the item's own text away and
-    leaves a tombstone: id, revision, what must never be issued again.
+    Both are shown the caller's lease, which counts where an item is managed, and give the item's revision, or None when
+    no such item is in the trash. `bury` takes the item's own text away and leaves a tombstone: id, revision, what must
+    never be issued again.
     """
 
     kind: str
     read: Scope
     write: Scope
     restore: Callable[[Context, UUID, Lease], Awaitable[int | None]]
-    bury: Callable[[Tx, UUID], Awaitable[int | None]]
+    bury: Callable[[Tx, UUID, Lease], Awaitable[int | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Eraser:
-    """How a feature forgets what it keeps of a buried item; gives the numbers of rows that went, by name."""
+    """How a feature forgets what it keeps of a buried item; gives the numbers of rows that went, by name.
+
+    What it locks beside the item itself is locked `before` the item: whoever works on that takes them in this order.
+    """
 
     kind: str
     erase: Callable[[Tx, UUID], Awaitable[dict[str, int]]]
+    before: Callable[[Tx, UUID], Awaitable[None]] | None = None

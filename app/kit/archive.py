@@ -15,6 +15,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+ORIGINAL = "/original"
+"""What follows a document's id where the file lies that it was made from, byte for byte."""
+
 FORMAT = "context-repo-archive"
 VERSION = 1
 MANIFEST = "manifest.json"
@@ -27,7 +30,7 @@ _CLOSING = "\n---\n\n"
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _PATH = re.compile(
     r"(?P<folder>documents|prompts|collections)/(?P<id>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"
-    r"(?P<rest>/v[1-9][0-9]{0,9}\.md|\.md|\.jsonl)"
+    r"(?P<rest>/v[1-9][0-9]{0,9}\.md|/original|\.md|\.jsonl)"
 )
 
 
@@ -77,7 +80,7 @@ def json_lines(records: list[dict[str, Any]]) -> bytes:
 
 
 def parse_path(path: str) -> tuple[str, UUID, str] | None:
-    """Take a path apart: folder, the item's id, and `.jsonl`, `.md` or `/v<number>.md`; None for any other path."""
+    """Take a path apart: folder, the item's id, and `.jsonl`, `.md`, `/v<number>.md`, `/original`; else None."""
     found = _PATH.fullmatch(path)
     return (found["folder"], UUID(found["id"]), found["rest"]) if found else None
 

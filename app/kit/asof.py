@@ -8,6 +8,8 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from app.kit.schema import in_utc
+
 _NUMBER = re.compile(r"[0-9]{1,16}", re.ASCII)
 _FIRST_TIME: Final = 10**11
 """Numbers from here on are epoch milliseconds (March 1973); no revision counts that far."""
@@ -25,7 +27,7 @@ def point(value: str) -> int | datetime:
     except (ValueError, OverflowError, OSError):
         found = 0
     if isinstance(found, datetime) and found.tzinfo is not None:
-        return found.astimezone(UTC)
+        return in_utc(found)
     if isinstance(found, int) and found > 0:
         return found
     msg = "must be a revision number (1 or more) or a time with its zone, such as 2026-05-01T12:00:00Z"

@@ -228,7 +228,10 @@ class CrossSite(AppError):
     reason = "CROSS_SITE"
 
     def __init__(self) -> None:
-        super().__init__("Pages of other sites may not act for a signed-in person.")
+        super().__init__(
+            "Pages of other sites may not act for a signed-in person: a write with a browser's cookie must come from "
+            "this service's own pages (`Origin`). Programs send an API key or a token instead."
+        )
 
 
 class RateLimited(AppError):

@@ -14,15 +14,18 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     PlainSerializer,
     StringConstraints,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
+from pydantic_core import core_schema
 
 from app.kit.sanitize import sanitize
 
 T = TypeVar("T")
+FIRST_YEAR, LAST_YEAR = 1899, 9999
 
 
 class Model(BaseModel):
@@ -125,6 +128,17 @@ class Page(Model, Generic[T]):
     notice: Annotated[str | None, Field(default=None, exclude_if=absent)]
 
 
+def _not_blank(value: str) -> str:
+    """Refuse what is blank although a pattern of one visible character lets it through, such as U+001C."""
+    if not value.strip():
+        msg = "must not be blank"
+        raise ValueError(msg)
+    return value
+
+
+NotBlank = AfterValidator(_not_blank)
+
+
 def _seen(value: str) -> str:
     """Refuse what a reader cannot see: a name must not turn the text around it, or look like another one."""
     if sanitize(value) != value or "\t" in value or len(value.splitlines()) > 1:
@@ -139,16 +153,20 @@ PlainName = Annotated[
 """What people call a thing that others see too."""
 
 
-def _in_utc(value: datetime) -> datetime:
-    """Refuse the few hours at both ends of the calendar that have no time in UTC."""
-    try:
+def in_utc(value: datetime) -> datetime:
+    """Put a time with its zone into UTC.
+
+    Raises:
+        ValueError: it is before 1900 or after 9998: the ends of the calendar are no times in every zone, and the
+            database reads them as infinite.
+    """
+    if FIRST_YEAR < value.year < LAST_YEAR:
         return value.astimezone(UTC)
-    except OverflowError as error:
-        msg = "is beyond the calendar in UTC"
-        raise ValueError(msg) from error
+    msg = f"must be a time of the years {FIRST_YEAR + 1} to {LAST_YEAR - 1}"
+    raise ValueError(msg)
 
 
-Instant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+Instant = Annotated[AwareDatetime, AfterValidator(in_utc)]
 """A time with its zone, as a caller sends it; kept in UTC."""
 
 
@@ -172,7 +190,24 @@ def _no_bool(value: object) -> object:
 
 MAX_SAFE_INTEGER = 2**53 - 1  # RFC 7493 section 2.2: what every JSON reader holds exactly
 
-Positive = Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER), BeforeValidator(_no_bool)]
+
+class UpTo:
+    """Bound an integer from 1 up.
+
+    One piece: bounds that are given to pydantic beside a validator show in JSON Schema by names that it does not have.
+    """
+
+    __slots__ = ("most",)
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """Give the bounded integer, that no boolean is."""
+        return core_schema.no_info_before_validator_function(_no_bool, core_schema.int_schema(ge=1, le=self.most))
+
+
+Positive = Annotated[int, UpTo(MAX_SAFE_INTEGER)]
 """An integer of 1 or more; a numeric string is accepted, since some clients send all arguments as text."""
 
 

@@ -35,6 +35,7 @@ GLOBAL_TABLES = frozenset(
         "event_epochs",
         "browser_sessions",
         "one_time_links",
+        "link_tokens",
         "mail_outbox",
         "account_audit",
         "oauth_clients",

@@ -24,6 +24,7 @@ import asyncpg
 import httpx2
 
 from app.features.indexing.remote import MiniLM
+from app.features.indexing.service import Serving
 from app.features.search import queries
 from app.process import stop_process
 from app.store import postgres
@@ -125,7 +126,7 @@ async def _sql_latency(stack: Stack, workspace: UUID, questions: list[str]) -> t
                 began = time.perf_counter()
                 await queries.rank_lexically(tx, "document", question, [])
                 between = time.perf_counter()
-                await queries.rank_by_vector(tx, "document", vector, MiniLM.name, [])
+                await queries.rank_by_vector(tx, "document", vector, Serving(MiniLM.name, MiniLM.dim, 0), [])
                 lexical.append(between - began)
                 dense.append(time.perf_counter() - between)
     return 1000 * statistics.median(lexical), 1000 * statistics.median(dense)

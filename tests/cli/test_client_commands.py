@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from app.cli import client as client_module
 from app.cli import client_commands
+from tests.contract.requirements import proves
 from tests.support.indexing import Index
 
 COMMANDS = typer.Typer()
@@ -87,6 +88,24 @@ async def test_files_become_documents_and_a_second_run_sends_nothing(ctx, alice,
     code, report = await ctx.json("import", folder, "--tag", "notes")
     assert (code, report["counts"]) == (0, {"unchanged": 2})
     assert {item["revision"] for item in (await documents(alice)).values()} == {1}
+
+
+@proves("IMPORT-BATCH")
+async def test_many_files_travel_in_few_requests(ctx, alice, folder, monkeypatch):
+    for number in range(120):
+        (folder / f"n{number}.md").write_text(f"Note {number}.\n", encoding="utf-8")
+    sent, send = [], client_module.Client.send
+    monkeypatch.setattr(
+        client_module.Client, "send", lambda self, *args: sent.append((args[0], args[1])) or send(self, *args)
+    )
+    code, report = await ctx.json("import", folder)
+    assert (code, report["counts"]) == (0, {"created": 122})
+    assert sent == [("POST", "/v1/documents:batch")] * 2
+    code, report = await ctx.json("import", folder)
+    assert (code, report["counts"]) == (0, {"unchanged": 122})
+    assert sent == [("POST", "/v1/documents:batch")] * 4
+    me = (await alice.client.get("/v1/user/me")).json()["data"]
+    assert me["usage"]["documents"]["used"] == 122
 
 
 async def test_the_counts_are_printed_for_people(ctx, folder):

@@ -65,7 +65,7 @@ async def test_the_doctor_leaves_nothing_behind(app, people, sql):
     clients = await sql.fetchval("SELECT count(*) FROM oauth_clients")
     await examined(app, user.key, write=True)
     assert await sql.fetchval("SELECT count(*) FROM oauth_clients") == clients
-    kept = "SELECT count(*) FROM documents WHERE workspace_id = $1 AND deleted_at IS NULL"
+    kept = "SELECT count(*) FROM contents WHERE workspace_id = $1 AND content <> ''"
     assert await sql.fetchval(kept, user.workspace_id) == 0
 
 
@@ -371,7 +371,23 @@ async def test_the_command_exits_with_1_and_says_what_to_do_when_a_step_fails(li
     closed.close()
     done = await ctx(f"http://127.0.0.1:{port}", "--json")
     assert done.exit_code == 1
-    assert json.loads(done.stdout)["steps"][0]["status"] == "fail"
+    assert [step["status"] for step in json.loads(done.stdout)["steps"]] == ["fail"] + ["skip"] * (len(NAMES) - 1)
+    told = (await ctx(f"http://127.0.0.1:{port}")).output
+    assert (told.count("What to do"), told.count("skip  ")) == (1, 0)
+    assert f"0 passed, 1 failed, {len(NAMES) - 1} skipped." in told
+
+
+async def test_a_kept_key_is_tried_at_its_own_address_alone(listening, database, tmp_path):
+    url, app = listening
+    user = await Make(app, database).user()
+    (tmp_path / "cli.json").write_text(json.dumps({"url": url, "apiKey": user.key}))
+    done = await ctx(DATA_DIR=str(tmp_path))
+    assert "pass  The API key works over REST" in done.output
+    done = await ctx(url, CTX_URL=url, CTX_API_KEY=user.key)
+    assert "pass  The API key works over REST" in done.output
+    (tmp_path / "cli.json").write_text(json.dumps({"url": "https://a.test", "apiKey": user.key}))
+    done = await ctx(url, DATA_DIR=str(tmp_path), CTX_URL="https://b.test", CTX_API_KEY=user.key)
+    assert "skip  The API key works over REST (no API key was given)" in done.output
 
 
 async def test_the_command_exits_with_2_on_wrong_use():

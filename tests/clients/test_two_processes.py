@@ -70,7 +70,7 @@ def call(era, client, token):
     return era.send(client, "tools/call", params, authorization=f"Bearer {token}")
 
 
-@proves("OAUTH-ANYWHERE")
+@proves("OAUTH-ANYWHERE", "MCP-STATELESS")
 async def test_authorize_on_one_take_the_token_on_the_other_call_either_and_revoke_for_both(settings, tmp_path):
     async with two(settings, tmp_path / "plans.toml") as (url, first, second):
         body = {"client_name": "Two", "redirect_uris": [REDIRECT], "token_endpoint_auth_method": "none"}

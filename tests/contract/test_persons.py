@@ -19,8 +19,9 @@ each_with_id = pytest.mark.parametrize("face", [f for f in PERSON_FACES if id_fi
 @each
 @proves("PERSON-SESSION")
 async def test_a_signed_in_person_succeeds_also_without_a_plan(face, alice, make):
+    args = await example(face, make, alice)
     await make.plan(alice, None)
-    outcome = await face.call(await make.browser(alice), await example(face, make, alice))
+    outcome = await face.call(await make.browser(alice), args)
     assert outcome.status < 300, outcome.text
 
 

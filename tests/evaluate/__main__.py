@@ -43,9 +43,7 @@ def _serving(stack: Stack) -> Iterator[str]:
 def _baselines(task: Task, folder: Path) -> Rows:
     dense = asyncio.run(Dense.of(task.units, task.questions, folder / "vectors.npz"))
     systems = [PlainBM25(task.units), dense, Grep(task.units)]
-    return {
-        system.name: mean(task.judge(system.rank(one), one) for one in task.questions) for system in systems
-    }
+    return {system.name: mean(task.judge(system.rank(one), one) for one in task.questions) for system in systems}
 
 
 def _print(task: Task, rows: Rows, seconds: list[float]) -> None:

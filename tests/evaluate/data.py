@@ -141,9 +141,7 @@ def _conversations(data: EvaluationSet) -> Workspace:
         for session, rows in sessions.items()
     ]
     of = {row["id"]: row["session"] for row in data.documents}
-    whole = [
-        Question(one.id, one.text, one.group, {of[turn]: 1 for turn in one.relevant}) for one in data.questions
-    ]
+    whole = [Question(one.id, one.text, one.group, {of[turn]: 1 for turn in one.relevant}) for one in data.questions]
     tasks = [
         Task(f"{data.name} turns", data.documents, data.questions, place=partial(_turns, sessions, turns)),
         Task(f"{data.name} sessions", stored, whole),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from app.features.indexing.tables import DIMENSIONS, SLOTS
 from app.store import jobs
 from app.store.base import GLOBAL_TABLES
 from tests.contract.requirements import proves
@@ -14,6 +15,11 @@ APP_ROLES = ["app_read", "app_system", "app_write"]
 
 INDEXES_FOR_ALL_TENANTS = {
     "receipts_created_at_idx": "retention deletes old receipts of all workspaces at once",
+    **{
+        f"vectors_near_{dim}_{slot}_idx": "an approximate index can have no other column"
+        for dim in DIMENSIONS
+        for slot in SLOTS
+    },
 }
 """Indexes of tenant tables that do not begin with the workspace, each with its reason."""
 
@@ -173,6 +179,8 @@ OUT_OF_REACH = {
     "receipts": "each is found by the grant that wrote it",
     "usage_counters": "numbers of the plan, which is the workspace's",
     "blobs": "read by the digest of what refers to them, which is narrowed",
+    "vector_models": "names the model that serves the workspace",
+    "packs": "read together with the documents that each names, which are narrowed",
     "workspaces": "its name is no secret from its keys",
 }
 """Tenant tables that a key's collections do not narrow, each with its reason."""

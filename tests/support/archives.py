@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import io
 import tarfile
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from tests.support.factories import Make, User
 
-Files = list[tuple[str, str]]
+Files = list[tuple[str, str | bytes]]
 
 
 async def export(make: Make, user: User) -> bytes:
@@ -27,15 +28,21 @@ async def export(make: Make, user: User) -> bytes:
 
 
 def files(archive: bytes) -> Files:
-    """Unpack an archive."""
+    """Unpack an archive: texts, and uploaded files as bytes."""
     with gzip.open(io.BytesIO(archive)) as raw, tarfile.open(fileobj=raw, mode="r|") as tar:
-        return [(info.name, tar.extractfile(info).read().decode()) for info in tar]  # type: ignore[union-attr]
+        found = [(info.name, tar.extractfile(info).read()) for info in tar]  # type: ignore[union-attr]
+    return [(name, content if name.endswith("/original") else content.decode()) for name, content in found]
 
 
 async def put(client: httpx2.AsyncClient, import_id: str, number: int, part: Files) -> httpx2.Response:
     """Send a chunk."""
-    entries = [{"path": path, "text": text} for path, text in part]
+    entries = [{"path": path} | as_sent(content) for path, content in part]
     return await client.put(f"/v1/imports/{import_id}/chunks/{number}", json={"entries": entries})
+
+
+def as_sent(content: str | bytes) -> dict[str, str]:
+    """Give a file's content as an entry has it."""
+    return {"text": content} if isinstance(content, str) else {"base64": base64.b64encode(content).decode()}
 
 
 async def start(client: httpx2.AsyncClient) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from app.kit import archive
+from app.kit.schema import RestOnly
 from tests.support.world import WORLD
 
 if TYPE_CHECKING:
@@ -81,6 +82,12 @@ async def _key_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str(answer.json()["data"]["id"])
 
 
+async def _link_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    sent = {"itemType": "document", "itemId": await _document_id(make, user, known)}
+    answer = await (await make.browser(user)).post("/v1/links", json=sent)
+    return str(answer.json()["data"]["id"])
+
+
 async def _prefixed_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return f"document_{await _document_id(make, user, known)}"
 
@@ -92,14 +99,14 @@ async def _page_url(make: Make, user: User, known: dict[str, Any]) -> str:
 async def _page_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
     url = await _page_url(make, user, known)
     answer = await user.client.post("/v1/documents/scrape", json={"url": url})
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 202, answer.text
     return str(answer.json()["data"]["id"])
 
 
 async def _file_document_id(make: Make, user: User, known: dict[str, Any]) -> str:
     file = {"file": ("notes.md", f"Notes of {user.email}".encode(), "text/markdown")}
     answer = await user.client.post("/v1/documents/upload", files=file)
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 202, answer.text
     return str(answer.json()["data"]["id"])
 
 
@@ -152,6 +159,11 @@ async def _import_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str((await user.client.post("/v1/imports")).json()["data"]["id"])
 
 
+async def _pack_hash(make: Make, user: User, known: dict[str, Any]) -> str:
+    sent = {"documentId": await _document_id(make, user, known)}
+    return str((await user.client.get("/v1/pack", params=sent)).json()["data"]["hash"])
+
+
 IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "documentId": _document_id,
     "promptId": _prompt_id,
@@ -159,6 +171,7 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
     "userId": _member_id,
     "inviteId": _invite_id,
     "keyId": _key_id,
+    "linkId": _link_id,
     "versionId": _version_id,
     "id": _prefixed_id,
     "chunkId": _chunk_id,
@@ -175,7 +188,11 @@ IDS: dict[str, Callable[[Make, User, dict[str, Any]], Awaitable[Any]]] = {
 MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str]]] = {
     ("leases.change", "documentId"): _managed_document_id,
     ("leases.change", "leaseId"): _lease_id,
+    ("links.create", "itemId"): _document_id,
+    ("links.list", "itemId"): _document_id,
     ("documents.scrape", "url"): _page_url,
+    ("packs.make", "documentId"): _document_id,
+    ("packs.get", "hash"): _pack_hash,
     ("documents.original", "documentId"): _file_document_id,
     ("documents.refresh", "documentId"): _page_document_id,
     ("coordination.set", "If-Match"): _document_tag,
@@ -186,6 +203,7 @@ MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str
 VALUES: dict[tuple[str, str], Any] = {
     ("documents.upload", "file"): {"name": "notes.md", "mediaType": "text/markdown", "content": b"# Notes\n"},
     ("documents.update", "expectedRevision"): 1,
+    ("links.create", "itemType"): "document",
     ("documents.diff", "from"): "1",
     ("documents.batch", "items"): [{"op": "create", "title": "An example", "content": ""}],
     ("invites.create", "email"): "guest@example.test",
@@ -204,6 +222,8 @@ HINTS = {"sessionId"}
 def id_fields(face: Face) -> list[str]:
     """Name the arguments that hold ids, optional ones included."""
     fields = face.args.model_fields
+    if hasattr(face, "tool"):  # tools do not take these
+        fields = {k: v for k, v in fields.items() if not any(isinstance(mark, RestOnly) for mark in v.metadata)}
     named = {field.alias or name: field.annotation for name, field in fields.items()}
     return [alias for alias, annotation in named.items() if alias not in HINTS and _holds_id(annotation, alias)]
 

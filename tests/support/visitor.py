@@ -77,3 +77,15 @@ async def sign_in_link(app: Any, email: str) -> str:
 
     made = await service.create_sign_in_link(app.state.gate.database, BASE_URL, email)
     return str(made["signInLink"]).removeprefix(BASE_URL)
+
+
+async def signed_in(app: Any, make: Any, user: User) -> Visitor:
+    """Give the browser of a user who signed in before."""
+    visitor = Visitor(app)
+    visitor.client.cookies.set("session", await make.session(user))
+    return visitor
+
+
+def as_browser(text: str) -> str:
+    r"""Write a text as browsers send what stands in a field: every line ends with `\r\n`."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")

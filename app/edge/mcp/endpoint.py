@@ -9,6 +9,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from app.edge.asgi import header
+from app.edge.mcp import exchange
 from app.edge.mcp.listing import Listing
 from app.edge.mcp.server import build
 
@@ -27,11 +28,13 @@ _ROOM = 1024  # the guard has already counted the body
 class Endpoint:
     """Serves one surface while its `running` is open; stateless, so any process can serve any request.
 
-    Tool calls of the 2026-07-28 revision go through the manager that can stream: there a client that leaves cancels
-    its call. Everything else, and clients that take only JSON, are answered in one JSON body.
+    Requests of the handshake revisions are single exchanges. Tool calls of the 2026-07-28 revision go through the
+    manager that can stream: there a client that leaves cancels its call. Everything else, and clients that take only
+    JSON, are answered in one JSON body.
     """
 
     listing: Listing
+    _running: Server[Any]
     _json: StreamableHTTPSessionManager
     _streaming: StreamableHTTPSessionManager
 
@@ -43,7 +46,7 @@ class Endpoint:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Hold the managers open; made anew each time, since a manager runs once."""
-        server = self._server(self.surface)
+        server = self._running = self._server(self.surface)
         self._json = StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=self._limit
         )
@@ -54,6 +57,9 @@ class Endpoint:
 
     async def serve(self, scope: Scope, receive: Receive, send: Send, message: Message) -> None:
         """Pass a guarded request to the SDK."""
+        if (revision := exchange.revision(scope, message)) is not None:
+            await exchange.serve(self._running, revision, message, scope, receive, send)
+            return
         streams = message.method == "tools/call" and (
             header(scope, b"mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS
             and "text/event-stream" in (header(scope, b"accept") or "")

@@ -92,7 +92,7 @@ class Guard:
             address=functools.partial(scope["app"].state.web.addresses.subject, scope),
         )
         scope[CREDENTIAL] = credential
-        if credential.authorization is None:
+        if credential.authorization is None or self._surface.open:
             return None
         gate: Gate = scope["app"].state.gate
         try:

@@ -37,7 +37,8 @@ _PROTECTED = frozenset({"tools/call", "prompts/list", "prompts/get"})
 class Surface:
     """An MCP endpoint; without public methods every request needs a credential.
 
-    Each surface is its own OAuth resource with its own metadata document.
+    Each surface is its own OAuth resource with its own metadata document, but for one that is `open`: it is for
+    everybody, and looks at no credential.
     """
 
     path: str
@@ -47,11 +48,12 @@ class Surface:
     templates: tuple[ResourceTemplate, ...] = field(default=())
     prompts: PromptSource | None = None
     instructions: str = INSTRUCTIONS
+    open: bool = False
 
     @property
     def authenticated(self) -> bool:
         """Whether every request needs a credential."""
-        return not self.public
+        return not self.public and not self.open
 
     @cached_property
     def by_name(self) -> dict[str, Tool]:
@@ -65,16 +67,20 @@ class Surface:
         return (*self.resources, *(item for item in self.templates if item.parameter is None))
 
     def operation(self, method: str, name: str | None, uri: str | None) -> Operation[Any, Any] | None:
-        """Give the operation that a message leads to: the tool's, or the one that reads a stored resource."""
+        """Give the operation that a message leads to: a tool's, or the one that reads stored prompts or a resource."""
         if method == "tools/call":
             tool = self.by_name.get(name or "")
             return tool.operation if tool else None
         if method == "resources/read":
             return next((found.operation for found in self.templates if found.match(uri or "") is not None), None)
+        if self.prompts is not None and method in ("prompts/list", "prompts/get"):
+            return self.prompts.listing if method == "prompts/list" else self.prompts.reading
         return None
 
     def needs_credential(self, method: str, uri: str | None) -> bool:
         """Tell whether a method may not be called anonymously; unknown methods go on, to be answered as unknown."""
+        if self.open:
+            return False
         if self.authenticated or method in _PROTECTED:
             return True
         return method == "resources/read" and self._is_private(uri or "")

@@ -49,8 +49,8 @@ class _Parts:
         self.ended = True
 
 
-def read_form(content_type: str, body: bytes, file: str) -> dict[str, Any]:
-    """Give a form's fields as texts, and the one called `file` as name, media type and content.
+def read_form(content_type: str, body: bytes, file: str, *, many: bool = False) -> dict[str, Any]:
+    """Give a form's fields as texts, and the one called `file` as name, media type and content; `many`: a list of them.
 
     Raises:
         UnsupportedMediaType, InvalidRequest.
@@ -61,7 +61,9 @@ def read_form(content_type: str, body: bytes, file: str) -> dict[str, Any]:
     raw: dict[str, Any] = {}
     for headers, content in _parse(options[b"boundary"], body).found:
         name, value = _part(headers, bytes(content), file)
-        if name not in raw:
+        if many and name == file:
+            raw.setdefault(name, []).append(value)
+        elif name not in raw:
             raw[name] = value
         elif isinstance(value, str):  # an array is a part for each of its items
             before = raw[name]

@@ -63,6 +63,7 @@ def document(settings: Settings, routes: Sequence[OperationRoute], *, core_only:
         version=version(),
         openapi_version="3.1.0",
         description="Versioned documents and prompts for agents and people: read, search, edit, and lose no update.",
+        license_info={"name": "MIT", "identifier": "MIT"},
         routes=chosen,
         servers=[{"url": settings.url}],
     )

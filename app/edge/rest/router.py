@@ -92,7 +92,7 @@ class OperationRoute(APIRoute):
             description=operation.description,
             tags=[operation.name.split(".", 1)[0]],
             responses=_responses(operation, face),
-            openapi_extra=_extra(operation),
+            openapi_extra=_extra(operation, face),
         )
         self.app = self._serve
 
@@ -170,7 +170,7 @@ class OperationsFirst:
                 await surface(scope, receive, send)
                 return
             if scope["method"] == "HEAD":  # answered like GET; the server leaves the body out (RFC 9110 section 9.3.2)
-                scope = {**scope, "method": "GET"}
+                scope = {**scope, "method": "GET", "head": True}
             for route in self._routes.get(_shape(scope["method"], scope["path"]), ()):
                 match, found = route.matches(scope)
                 if match is Match.FULL:
@@ -231,7 +231,7 @@ def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, di
     raised = {errors.STATUS[error.kind] for error in operation.raises}
     if face.method in BODY_METHODS:
         raised |= {413, 415}
-    if operation.writes:
+    if operation.writes and face.method != "GET":
         raised |= {409, 410, 422}
     if any(isinstance(mark, FromHeader) and mark.name == "If-Match" for mark in _marks(operation)):
         raised.add(412)
@@ -281,7 +281,7 @@ def _header(name: str, description: str, **schema: Any) -> dict[str, Any]:
     }
 
 
-def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
+def _extra(operation: Operation[Any, Any], face: Rest) -> dict[str, Any]:
     scopes = [scope.value for scope in operation.scopes]
     accepted: dict[CredentialKind, list[dict[str, list[str]]]] = {
         CredentialKind.API_KEY: [{"apiKey": []}],
@@ -297,7 +297,7 @@ def _extra(operation: Operation[Any, Any]) -> dict[str, Any]:
         "x-scopes": scopes,
         "x-rate-family": operation.rate.value,
     }
-    if operation.writes:
+    if operation.writes and face.method != "GET":
         text = "Makes a retry safe: the first answer is kept for 24 hours and sent again."
         extra["parameters"] = [_header("Idempotency-Key", text, maxLength=255) | {"required": operation.needs_key}]
     elif _has_tag(operation):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 import secrets
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from app.edge.asgi import header, read_body
@@ -48,19 +50,39 @@ RATES: dict[str, Limit | None] = {
     "page": Limit(300, 60),
     "form": Limit(60, 60),
     "sign-in": Limit(30, 60),
+    "shared": Limit(120, 60),
 }
 """How often one address may ask for pages of a kind; a page's POST counts in `form` at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its path, what answers, why it is no operation, and its rate per address (a name of `RATES`)."""
+    """A page: its path, what answers, why it is no operation, and its rate per address (a name of `RATES`).
+
+    One that is `open` is for everybody and reads no cookie, so that it may be served over plain http too.
+    """
 
     path: str
     endpoint: Callable[[Request], Awaitable[Response]]
     methods: tuple[str, ...] = ("GET",)
     why: str = "shows a person what operations do"
     rate: str = "page"
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A part of an item's page that another feature fills, found in its `panels.py` as `PANELS`.
+
+    Its forms lead to pages of its own feature, which send the browser back to the item's page.
+    """
+
+    kind: str
+    """On whose pages: `documents`, `prompts`, `collections`, or the `overview`, whose item is the visitor."""
+    template: str
+    gather: Callable[[Request, Any], Awaitable[dict[str, Any] | None]]
+    """Gives what the template needs for an item as its operation reads it; None: nothing is shown here."""
+    order: int = 0
 
 
 class Forged(AppError):
@@ -95,6 +117,18 @@ async def visitor(request: Request) -> Principal | None:
     if "visitor" not in request.scope:
         request.scope["visitor"] = await _visitor(request)
     found: Principal | None = request.scope["visitor"]
+    return found
+
+
+async def person(request: Request) -> Principal:
+    """Give the principal of the browser session.
+
+    Raises:
+        Unauthenticated: there is none; the visitor is sent to sign in.
+    """
+    found = await visitor(request)
+    if found is None:
+        raise Unauthenticated("Sign in first.")
     return found
 
 
@@ -154,9 +188,7 @@ def render(
         form_targets: origins beside our own where a form of this page may lead (`form-action`).
     """
     web = web_of(request)
-    shared = {"request_path": request.url.path, "visitor": request.scope.get("visitor"), "csrf": lambda: csrf(request)}
-    text = web.templates.get_template(template).render(shared | context)
-    response = _sealed(HTMLResponse(text, status), form_targets)
+    response = _sealed(HTMLResponse(fragment(request, template, **context), status), form_targets)
     if web.secure or web.on_loopback(request.scope):
         response.headers["referrer-policy"] = "no-referrer"
     else:  # plain http beyond this machine: browsers send no Sec-Fetch-Site, and no Origin without a referrer
@@ -164,6 +196,26 @@ def render(
     if (fresh := request.scope.get("csrf_fresh")) is not None:
         web.set_cookie(response, Cookie(CSRF_COOKIE, fresh))
     return response
+
+
+def fragment(request: Request, template: str, **context: Any) -> Markup:
+    """Render a template that is a part of a page."""
+    shared = {
+        "request_path": request.url.path,
+        "request_query": request.url.query,
+        "visitor": request.scope.get("visitor"),
+        "csrf": lambda: csrf(request),
+    }
+    return Markup(web_of(request).templates.get_template(template).render(shared | context))  # noqa: S704  escaped by it
+
+
+async def panels(request: Request, kind: str, item: Any) -> list[Markup]:
+    """Render what other features have to say about an item on its page, in their order."""
+    return [
+        fragment(request, panel.template, **context)
+        for panel in web_of(request).panels
+        if panel.kind == kind and (context := await panel.gather(request, item)) is not None
+    ]
 
 
 def _sealed(response: Response, form_targets: Sequence[str] = ()) -> Response:
@@ -174,7 +226,8 @@ def _sealed(response: Response, form_targets: Sequence[str] = ()) -> Response:
     response.headers.update(
         {
             "content-security-policy": (
-                "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; "
+                "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+                "img-src 'self' data:; font-src 'self'; "
                 f"form-action {form_action}; base-uri 'none'; frame-ancestors 'none'"
             ),
             "cache-control": "no-store",
@@ -199,30 +252,47 @@ def _token(request: Request, nonce: str) -> str:
     return web_of(request).sign("csrf", f"{nonce}\0{session_cookie(request)}")
 
 
-async def form(request: Request) -> dict[str, str]:
-    """Read a posted form that our own page sent.
+def own_form_only(request: Request) -> None:
+    """Refuse what another site's page sends.
 
     Raises:
-        Forged: another site sent it, or the token is missing or of another session.
-        UnsupportedMediaType, PayloadTooLarge, InvalidRequest: it is no form of ours.
+        Forged: it does not come from a page of ours.
     """
-    web = web_of(request)
-    if not web.is_own_origin(request.scope):
+    if not web_of(request).is_own_origin(request.scope):
         raise Forged
-    if (header(request.scope, b"content-type") or "").split(";")[0].strip().lower() != _FORM:
-        raise UnsupportedMediaType(f"Send the form as {_FORM}.")
-    body = await read_body(request.scope, request.receive, MAX_FORM_BYTES)
-    fields = _fields(body)
-    nonce = web.cookie(request.scope, CSRF_COOKIE)
+
+
+def checked(request: Request, fields: dict[str, str]) -> dict[str, str]:
+    """Take the token out of a form's fields.
+
+    Raises:
+        Forged: the token is missing, or of another session.
+    """
+    nonce = web_of(request).cookie(request.scope, CSRF_COOKIE)
     sent = fields.pop("csrf", "")
     if nonce is None or not hmac.compare_digest(sent.encode(), _token(request, nonce).encode()):
         raise Forged
     return fields
 
 
-def _fields(body: bytes) -> dict[str, str]:
+async def form(request: Request, limit: int = MAX_FORM_BYTES, most: int = _MAX_FIELDS) -> dict[str, str]:
+    """Read a posted form that our own page sent, of at most `limit` bytes and `most` fields.
+
+    Raises:
+        Forged: another site sent it, or the token is missing or of another session.
+        UnsupportedMediaType, PayloadTooLarge, InvalidRequest: it is no form of ours.
+    """
+    own_form_only(request)
+    if (header(request.scope, b"content-type") or "").split(";")[0].strip().lower() != _FORM:
+        raise UnsupportedMediaType(f"Send the form as {_FORM}.")
+    body = await read_body(request.scope, request.receive, limit)
+    short = len(body) <= MAX_FORM_BYTES
+    return checked(request, _fields(body, most) if short else await asyncio.to_thread(_fields, body, most))
+
+
+def _fields(body: bytes, most: int) -> dict[str, str]:
     try:
-        pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=most)
     except ValueError as error:
         raise InvalidRequest("The form cannot be read.") from error
     fields = dict(pairs)
@@ -231,14 +301,18 @@ def _fields(body: bytes) -> dict[str, str]:
     return fields
 
 
-async def call(request: Request, operation: Operation[A, R], **args: Any) -> R:
-    """Run an operation for the visitor, whose refusals become pages; without a session, sign-in comes first."""
+async def call(request: Request, operation: Operation[A, R], *, once: str | None = None, **args: Any) -> R:
+    """Run an operation for the visitor, whose refusals become pages; without a session, sign-in comes first.
+
+    With `once`, which a form brings, a form that is sent twice is done once.
+    """
     credential = Credential(None, session=session_cookie(request), client=request.headers.get("user-agent"))
     gate = gate_of(request)
     admission = await gate.admit(operation, credential)
     request.scope["visitor"] = admission.principal
+    given = parse_args(operation.args, args)
     answer = await gate.run(
-        admission, operation, parse_args(operation.args, args), request_id=request.scope["request_id"]
+        admission, operation, given, request_id=request.scope["request_id"], idempotency_key=once or None
     )
     return answer.result
 

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from app.edge import errors
 from app.edge.asgi import ClientGone
-from app.edge.web.page import RATES, gate_of, render, sign_in_first, web_of
+from app.edge.web.page import RATES, Page, gate_of, render, sign_in_first, visitor, web_of
 from app.edge.web.static import ROUTE
 from app.gate.gate import translated
 from app.kit.errors import AppError, RateLimited, Unauthenticated
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from app.edge.web.page import Page
-
 log = logging.getLogger(__name__)
 _SAFE = ("GET", "HEAD")
 _HTTPS_NEEDED = (
@@ -31,14 +29,26 @@ _HTTPS_NEEDED = (
 
 
 def page_routes(pages: Iterable[Page]) -> list[Route]:
-    """Serve pages, and the files that they refer to."""
-    return [Route(page.path, _guarded(page), methods=list(page.methods)) for page in pages] + [ROUTE]
+    """Serve pages, those of a fixed name before those of any, and the files that they refer to."""
+    ordered = sorted(pages, key=lambda page: [part.startswith("{") for part in page.path.split("/")])
+    found = [Route(page.path, _guarded(page), methods=list(page.methods)) for page in ordered]
+    return [*found, Route("/dashboard/{rest:path}", _guarded(NOWHERE)), ROUTE]
+
+
+async def _nowhere(request: Request) -> Response:
+    """Answer for what is no page, to a person."""
+    await visitor(request)
+    said = "There is no such page. It may have been moved or deleted; the search finds what is there."
+    return render(request, "error.html", 404, title="Not found", message=said)
+
+
+NOWHERE = Page("/dashboard/{rest:path}", _nowhere, why="answers for what is no page")
 
 
 def _guarded(page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         web = web_of(request)
-        if not web.serves(request.scope):
+        if not page.open and not web.serves(request.scope):
             return render(request, "error.html", 403, title="Not over plain http", message=_HTTPS_NEEDED)
         try:
             await _spend(request, page)

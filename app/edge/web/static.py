@@ -37,6 +37,11 @@ def url(name: str) -> str:
     return f"/static/{_FILES[name][0]}"
 
 
+def body(name: str) -> bytes:
+    """Give the bytes of a file by its plain name."""
+    return _FILES[name][1]
+
+
 async def serve(request: Request) -> Response:
     """Answer with a file."""
     found = _SERVED.get(request.path_params["name"])

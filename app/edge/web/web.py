@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from app.edge.asgi import Scope
+    from app.edge.web.page import Panel
     from app.settings import Settings
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -44,10 +46,14 @@ def templates_folder() -> Path:
 class Web:
     """The pages' side of the settings; one per application, found as `request.app.state.web`."""
 
-    def __init__(self, settings: Settings, secret_key: str, folders: Iterable[Path]) -> None:
+    def __init__(
+        self, settings: Settings, secret_key: str, folders: Iterable[Path], panels: Iterable[Panel] = ()
+    ) -> None:
+        self.panels = sorted(panels, key=lambda panel: panel.order)
         self.product = settings.product_name
         self.url = settings.url
         self.secure = settings.url.startswith("https://")
+        self.max_body_bytes = settings.max_body_bytes
         self.addresses = Addresses(settings.trusted_proxies)
         self._insecure_http = settings.insecure_http
         self._public_host = urlsplit(settings.public_url).hostname if settings.public_url else None
@@ -60,7 +66,7 @@ class Web:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self.templates.globals.update(product=self.product, site_url=self.url, static=static.url)
+        self.templates.globals.update(product=self.product, site_url=self.url, static=static.url, once=once)
 
     # -- where pages may be served ----------------------------------------------------------------------------------
 
@@ -137,6 +143,11 @@ class Web:
     def sign(self, purpose: str, value: str) -> str:
         """Sign a value for one purpose."""
         return keyed_digest(self._secret_key, f"web/{purpose}", value).hex()
+
+
+def once() -> str:
+    """Make up what a form is told by when it is sent twice."""
+    return secrets.token_urlsafe(16)
 
 
 def _hostname(host: str | None) -> str | None:

@@ -77,6 +77,7 @@ account_audit = Table(
     Column("address", Text),
     _made_at(),
     Index(None, "user_id", "created_at"),
+    Index(None, "workspace_id", "created_at"),
 )
 
 TABLES = [users, workspaces, memberships, subscriptions, account_audit]

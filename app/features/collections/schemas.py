@@ -12,7 +12,7 @@ from app.kit import revision as revisions
 from app.kit.guarded import Guarded
 from app.kit.ids import Id
 from app.kit.paging import After, PageSize
-from app.kit.schema import EpochMs, Model, Page, Pagination, TagFilter, Tags, absent, as_list, not_null
+from app.kit.schema import EpochMs, Model, NotBlank, Page, Pagination, TagFilter, Tags, absent, as_list, not_null
 
 DEFAULT_ICON = "\N{FILE FOLDER}"
 MAX_NAME = 200
@@ -22,7 +22,7 @@ TOOL_ITEMS = 50
 """Items that come with a collection over MCP (contract: 1.3, tool 17)."""
 
 CollectionId = Annotated[Id, Field(description="The collection's id.")]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME, pattern=r"\S")]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME, pattern=r"\S"), NotBlank]
 Description = Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION)]
 Color = Annotated[str, StringConstraints(pattern=r"^(#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}))?$")]
 Icon = Annotated[str, StringConstraints(max_length=32, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]

@@ -26,6 +26,11 @@ async def restore(ctx: Context, collection_id: UUID, lease: Lease) -> int | None
     return revision
 
 
+async def bury(tx: Tx, collection_id: UUID, lease: Lease) -> int | None:  # noqa: ARG001  nobody holds one
+    """Make a tombstone of a collection in the trash."""
+    return await queries.bury_collection(tx, collection_id)
+
+
 async def _empty(tx: Tx, collection_id: UUID) -> dict[str, int]:
     return {"memberships": await queries.delete_members(tx, collection_id)}
 
@@ -37,5 +42,5 @@ def _leave(kind: str) -> Callable[[Tx, UUID], Awaitable[dict[str, int]]]:
     return leave
 
 
-BINS = [Bin("collection", Scope.DOCUMENTS_READ, Scope.DOCUMENTS_WRITE, restore, queries.bury_collection)]
+BINS = [Bin("collection", Scope.DOCUMENTS_READ, Scope.DOCUMENTS_WRITE, restore, bury)]
 ERASERS = [Eraser("collection", _empty), *(Eraser(kind.value, _leave(kind.value)) for kind in ItemType)]

@@ -280,10 +280,10 @@ BEGIN
 END
 $function$;
 
--- Take a document out of the trash. Where it is managed and its lease is live, the lease must be shown; where nobody
--- holds one, nobody could, since a document in the trash has no lease to acquire. Outcome restored, absent,
--- lease_required or lease_lost.
-CREATE OR REPLACE FUNCTION document_undelete(p_workspace uuid, p_id uuid, p_lease bytea, p_fence bigint)
+-- Lock a document in the trash. Where it is managed and its lease is live, the lease must be shown; where nobody holds
+-- one, nobody could, since a document in the trash has no lease to acquire. Outcome trashed, absent, lease_required or
+-- lease_lost.
+CREATE OR REPLACE FUNCTION document_lock_trashed(p_workspace uuid, p_id uuid, p_lease bytea, p_fence bigint)
 RETURNS TABLE (outcome text, revision int)
 LANGUAGE plpgsql VOLATILE AS $function$
 #variable_conflict use_column
@@ -294,23 +294,31 @@ BEGIN
   SELECT * INTO d FROM documents AS x
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.deleted_at IS NOT NULL AND x.purged_at IS NULL
      FOR NO KEY UPDATE;
-  IF NOT FOUND THEN
-    RETURN QUERY SELECT 'absent', NULL::int;
-    RETURN;
-  END IF;
   v_at := clock_timestamp();
-  IF p_lease IS NULL AND d.policy = 'lease_required' AND document_lease_is_live(d, v_at) THEN
-    RETURN QUERY SELECT 'lease_required', d.revision;
-    RETURN;
+  RETURN QUERY SELECT CASE
+      WHEN d.id IS NULL THEN 'absent'
+      WHEN p_lease IS NULL AND d.policy = 'lease_required' AND document_lease_is_live(d, v_at) THEN 'lease_required'
+      WHEN p_lease IS NOT NULL AND NOT document_lease_is_shown(d, p_lease, p_fence, v_at) THEN 'lease_lost'
+      ELSE 'trashed' END, d.revision;
+END
+$function$;
+
+-- Take a document out of the trash, unless its lease forbids it: outcome restored, or what locking it gave.
+CREATE OR REPLACE FUNCTION document_undelete(p_workspace uuid, p_id uuid, p_lease bytea, p_fence bigint)
+RETURNS TABLE (outcome text, revision int)
+LANGUAGE plpgsql VOLATILE AS $function$
+#variable_conflict use_column
+DECLARE
+  v record;
+BEGIN
+  SELECT * INTO v FROM document_lock_trashed(p_workspace, p_id, p_lease, p_fence);
+  IF v.outcome = 'trashed' THEN
+    UPDATE documents AS x
+       SET deleted_at = NULL, deleted_by = NULL, status = 'pending', status_reason = NULL, indexed_revision = 0,
+           index_attempts = 0
+     WHERE x.workspace_id = p_workspace AND x.id = p_id;
+    v.outcome := 'restored';
   END IF;
-  IF p_lease IS NOT NULL AND NOT document_lease_is_shown(d, p_lease, p_fence, v_at) THEN
-    RETURN QUERY SELECT 'lease_lost', d.revision;
-    RETURN;
-  END IF;
-  UPDATE documents AS x
-     SET deleted_at = NULL, deleted_by = NULL, status = 'pending', status_reason = NULL, indexed_revision = 0,
-         index_attempts = 0
-   WHERE x.workspace_id = p_workspace AND x.id = p_id;
-  RETURN QUERY SELECT 'restored', d.revision;
+  RETURN QUERY SELECT v.outcome, v.revision;
 END
 $function$;

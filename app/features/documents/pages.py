@@ -1,21 +1,201 @@
-"""The page where a person opens a document that an agent cites."""
+"""Pages of documents: the list, one document, and writing it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
 
-from app.edge.web.page import Page, call, render
+from app.edge.web.forms import MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, tags_of, ticked
+from app.edge.web.page import Page, call, form, gate_of, panels, person, redirect, render
+from app.features.collections import operations as collections
+from app.features.collections.schemas import ItemType
 from app.features.documents import operations
+from app.features.documents.editing import EDITING, shown_editor
+from app.features.documents.history import HISTORY
+from app.gate.prose import Prose
+from app.kit.errors import AppError, RevisionMismatch
+from app.kit.paging import MAX_LIMIT
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+PATH: Final = "/dashboard/documents"
+PAGE_SIZE: Final = 50
+STATES = [
+    ("", "Any state"),
+    ("ready", "Ready"),
+    ("pending", "Waiting for the index"),
+    ("processing", "Being indexed"),
+    ("failed", "Not searchable"),
+]
+
+
+async def documents(request: Request) -> Response:
+    """List documents, narrowed by title, tag, collection and state."""
+    return await _listed(request)
+
+
+async def _listed(request: Request, status: int = 200, error: str = "") -> Response:
+    chosen = filters(request, "q", "tag", "collection", "status", "cursor")
+    wanted = {
+        "search": chosen["q"],
+        "tags": tags_of(chosen["tag"]),
+        "collectionId": chosen["collection"],
+        "status": chosen["status"],
+        "cursor": chosen["cursor"],
+    }
+    found = await call(request, operations.list_documents, limit=PAGE_SIZE, **filled(wanted))
+    places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
+    kept = urlencode(filled({name: value for name, value in chosen.items() if name != "cursor"}))
+    return render(
+        request,
+        "documents.html",
+        status,
+        documents=found.data,
+        after=found.pagination.cursor,
+        chosen=chosen,
+        kept=kept,
+        states=STATES,
+        collections=places,
+        collection_choices=choices(places, "name", "Any collection"),
+        error=error,
+    )
+
+
+async def bulk(request: Request) -> Response:
+    """Do one thing with all that were ticked: put into a collection, tag, or move to the trash."""
+    fields = await form(request)
+    ids, action = ticked(fields), fields.get("action", "")
+    if not ids:
+        return await _listed(request, 400, "Tick the documents that you mean first.")
+    try:
+        refused = await _apply(request, action, ids, fields)
+    except AppError as error:
+        return await _listed(request, 400, error.message)
+    if refused:
+        return await _listed(request, 409, f"{len(refused)} of {len(ids)} stayed as they were: {refused[0]}")
+    return redirect(_back(fields))
+
+
+async def _apply(request: Request, action: str, ids: list[str], fields: dict[str, str]) -> list[str]:
+    if action == "collect":
+        to = fields.get("collection", "")
+        await call(request, collections.add_items, collectionId=to, itemIds=ids, itemType=ItemType.DOCUMENT)
+        return []
+    if action == "tag":
+        items: list[dict[str, Any]] = [
+            item for one in ids if (item := await _tagged(request, one, fields.get("tag", ""))) is not None
+        ]
+    elif action == "delete":
+        items = [{"op": "delete", "documentId": one} for one in ids]
+    else:
+        return ["choose what to do with them."]
+    if not items:
+        return []
+    answer = await call(request, operations.batch_documents, items=items)
+    return [item.error["message"] for item in answer.data if item.error is not None]
+
+
+async def _tagged(request: Request, document_id: str, tag: str) -> dict[str, Any] | None:
+    """Say how a document gets one more tag; nothing where it has it."""
+    found = (await call(request, operations.get_document, documentId=document_id)).data
+    if tag.strip() in found.tags:
+        return None
+    tags = [*found.tags, tag.strip()]
+    return {"op": "update", "documentId": document_id, "expectedRevision": found.revision, "tags": tags}
+
+
+def _back(fields: dict[str, str]) -> str:
+    return f"{PATH}?{fields['back']}" if fields.get("back") else PATH
+
+
+async def new(request: Request) -> Response:
+    """Write a new document."""
+    chosen = filters(request, "collection")
+    return await shown_editor(request, {"collection": chosen["collection"]})
+
+
+async def create(request: Request) -> Response:
+    """Keep a new document, once however often the form is sent; or show how it will look."""
+    fields = await form(request, MAX_TEXT_BYTES)
+    if fields.get("action") == "preview":
+        return await shown_editor(request, fields, preview=True)
+    text = fields.get("content", "").replace("\r\n", "\n")
+    args = {"title": fields.get("title", "").strip(), "content": text, "tags": tags_of(fields.get("tags", ""))}
+    try:
+        made = await call(
+            request,
+            operations.create_document,
+            once=fields.get("once"),
+            **args,
+            **filled({"collectionId": fields.get("collection", "")}),
+        )
+    except AppError as error:
+        return await shown_editor(request, fields, error=error)
+    return redirect(f"{PATH}/{made.data.id}")
+
 
 async def document(request: Request) -> Response:
-    """Show a document as it is stored."""
-    found = await call(request, operations.get_document, documentId=request.path_params["id"])
-    return render(request, "document.html", document=found.data)
+    """Show a document as a page, or as it is stored."""
+    return await _shown(request)
 
 
-PAGES = [Page("/dashboard/documents/{id}", document)]
+async def _shown(request: Request, status: int = 200, error: str = "") -> Response:
+    found = (await call(request, operations.get_document, documentId=request.path_params["id"])).data
+    raw = request.query_params.get("as") == "stored"
+    html = None
+    if not raw:
+        html = await gate_of(request).get(Prose).html((await person(request)).workspace_id, found.content)
+    places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
+    more = await panels(request, "documents", found)
+    return render(
+        request,
+        "document.html",
+        status,
+        document=found,
+        html=html,
+        raw=raw,
+        editable=len(found.content) <= MAX_TEXT,
+        collections=places,
+        panels=more,
+        error=error,
+    )
+
+
+async def delete(request: Request) -> Response:
+    """Move a document to the trash, unless it was changed since it was shown."""
+    fields = await form(request)
+    known = filled({"expectedRevision": fields.get("revision", "")})
+    try:
+        await call(request, operations.delete_document, documentId=request.path_params["id"], **known)
+    except RevisionMismatch:
+        return await _shown(request, 409, "It was changed meanwhile, so that it was not deleted. This is its text now.")
+    except AppError as error:
+        if error.reason not in ("LEASE_REQUIRED", "LEASE_LOST"):
+            raise
+        return await _shown(request, 409, error.message)
+    return redirect(PATH)
+
+
+async def collect(request: Request) -> Response:
+    """Put a document into a collection."""
+    fields = await form(request)
+    here = request.path_params["id"]
+    to = fields.get("collection", "")
+    if to:
+        await call(request, collections.add_items, collectionId=to, itemIds=[here], itemType=ItemType.DOCUMENT)
+    return redirect(f"{PATH}/{here}")
+
+
+PAGES = [
+    Page(PATH, documents),
+    Page(f"{PATH}/bulk", bulk, ("POST",)),
+    Page(f"{PATH}/new", new),
+    Page(f"{PATH}/new", create, ("POST",)),
+    Page(f"{PATH}/{{id}}/delete", delete, ("POST",)),
+    Page(f"{PATH}/{{id}}/collect", collect, ("POST",)),
+    *EDITING,
+    *HISTORY,
+    Page(f"{PATH}/{{id}}", document),
+]

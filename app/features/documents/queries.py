@@ -54,6 +54,7 @@ SELECT {_ITEM}
    AND ($7::uuid IS NULL OR EXISTS (
         SELECT FROM collection_items i
          WHERE i.workspace_id = $1 AND i.collection_id = $7 AND i.item_type = 'document' AND i.item_id = d.id))
+   AND ($8::text IS NULL OR d.status = $8)
  ORDER BY d.created_at DESC, d.id DESC
  LIMIT $6
 """
@@ -99,6 +100,8 @@ SELECT r.revision, c.content
 """
 
 _UNDELETE = "SELECT * FROM document_undelete($1, $2, $3, $4)"
+
+_LOCK_TRASHED = "SELECT * FROM document_lock_trashed($1, $2, $3, $4)"
 
 _NOTHING = "SELECT content_put($1, text_digest(''), '')"
 
@@ -165,6 +168,27 @@ async def lock_document(ctx: Context, args: PatchDocument) -> asyncpg.Record:
     )
     assert row is not None
     return row
+
+
+async def lock_for_fill(tx: Tx, document_id: UUID) -> asyncpg.Record:
+    """Lock a document for a job; the row tells whether absence or the lease refuses the write, and the content."""
+    row = await tx.fetchrow(_LOCK, tx.workspace_id, document_id, None, None, False)  # noqa: FBT003  as the function has it
+    assert row is not None
+    return row
+
+
+_TITLE = "SELECT title FROM documents WHERE workspace_id = $1 AND id = $2"
+
+
+async def fill_document(
+    tx: Tx, document_id: UUID, known_title: str, title: str | None, content: str, revision_id: UUID, call: Call
+) -> str:
+    """Write the content of a locked document, and a title where it still has the known one; gives the outcome."""
+    if title is not None and await tx.fetchval(_TITLE, tx.workspace_id, document_id) != known_title:
+        title = None
+    values = (None, None, title, content, None, None, None, revision_id, call, None, None, False)
+    outcome: str = (await tx.fetch(_WRITE, tx.workspace_id, document_id, *values))[0]["outcome"]
+    return outcome
 
 
 async def update_document_if_current(
@@ -237,7 +261,7 @@ async def list_documents(
 ) -> list[asyncpg.Record]:
     """List documents, newest first, after a cursor."""
     created_at, document_id = after or (None, None)
-    values = (args.search, created_at, document_id, args.tags, limit, args.collection_id)
+    values = (args.search, created_at, document_id, args.tags, limit, args.collection_id, args.status)
     return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 
@@ -259,6 +283,15 @@ async def undelete_document(tx: Tx, document_id: UUID, lease: Lease) -> asyncpg.
     row = await tx.fetchrow(_UNDELETE, tx.workspace_id, document_id, lease.lease_digest, lease.lease_fence)
     assert row is not None
     return row
+
+
+async def lock_trashed(tx: Tx, document_id: UUID, lease: Lease) -> str:
+    """Lock a document in the trash; gives `trashed`, or why it may not leave it."""
+    values = (tx.workspace_id, document_id, lease.lease_digest, lease.lease_fence)
+    row = await tx.fetchrow(_LOCK_TRASHED, *values)
+    assert row is not None
+    outcome: str = row["outcome"]
+    return outcome
 
 
 async def bury_document(tx: Tx, document_id: UUID) -> int | None:

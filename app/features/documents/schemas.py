@@ -14,7 +14,18 @@ from app.kit.guarded import Guarded, Lease
 from app.kit.ids import Id
 from app.kit.markdown import Deed, TextEdit, Where
 from app.kit.paging import MAX_LIMIT, After, PageSize
-from app.kit.schema import EpochMs, Model, Positive, TagFilter, Tags, absent, as_list, not_null
+from app.kit.schema import (
+    EpochMs,
+    Model,
+    NotBlank,
+    Positive,
+    RestOnly,
+    TagFilter,
+    Tags,
+    absent,
+    as_list,
+    not_null,
+)
 
 MAX_TITLE = 500
 MAX_CHANGE_LOG = 2_000
@@ -23,7 +34,7 @@ MAX_CONTENT_BYTES = 10 * 1024 * 1024
 """Of what edits may make of a content; a whole one is bounded by the body that brings it."""
 
 DocumentId = Annotated[Id, Field(description="The document's id.")]
-Title = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TITLE, pattern=r"\S")]
+Title = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TITLE, pattern=r"\S"), NotBlank]
 ChangeLog = Annotated[
     str | None, Field(max_length=MAX_CHANGE_LOG, description="One line that says why, kept with the version.")
 ]
@@ -70,6 +81,7 @@ class ListDocuments(Model):
 
     collection_id: Annotated[Id | None, Field(default=None, description="Only members of this collection.")]
     search: Annotated[str | None, Field(default=None, max_length=500, description="Only titles that hold this text.")]
+    status: Annotated[Status | None, RestOnly(), Field(default=None, description="Only documents of this status.")]
     limit: PageSize
     tags: Annotated[TagFilter, Field(default_factory=list)]
     cursor: After

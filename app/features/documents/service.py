@@ -38,7 +38,7 @@ from app.kit.ids import new_id
 from app.kit.markdown import EditError, edited, sections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -299,6 +299,19 @@ async def _edited(ctx: Context, args: PatchDocument) -> str | None:
     return await edited_content(args, base["content"], base["revision"])
 
 
+async def fill(tx: Tx, document_id: UUID, known_title: str, title: str | None, content: str, call: Call) -> str:
+    """Write the text of a document that was made without one, and a title unless it was changed, as a job's write.
+
+    The outcome is written, superseded (it has a text by now), absent (deleted or in the trash) or refused (managed).
+    """
+    row = await queries.lock_for_fill(tx, document_id)
+    if row["outcome"] != "current":
+        return "absent" if row["outcome"] == "absent" else "refused"
+    if row["content"]:
+        return "superseded"
+    return await queries.fill_document(tx, document_id, known_title, title, content, new_id(), call)
+
+
 _REFUSALS: dict[str, Callable[[], AppError]] = {
     "absent": DocumentNotFound,
     "no_version": VersionNotFound,
@@ -312,7 +325,7 @@ _REFUSALS: dict[str, Callable[[], AppError]] = {
 """What an outcome of the write function means; the others are no refusals, or carry the current state."""
 
 
-def check(row: asyncpg.Record, precondition: Precondition | None) -> None:
+def check(row: asyncpg.Record | Mapping[str, Any], precondition: Precondition | None) -> None:
     """Raise what the outcome means, unless the write was done."""
     if (refusal := _REFUSALS.get(row["outcome"])) is not None:
         raise refusal()

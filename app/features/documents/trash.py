@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from app.gate.operation import Context
     from app.kit.guarded import Lease
+    from app.store.tx import Tx
 
 
 async def restore(ctx: Context, document_id: UUID, lease: Lease) -> int | None:
@@ -32,5 +33,18 @@ async def restore(ctx: Context, document_id: UUID, lease: Lease) -> int | None:
     return revision
 
 
-BINS = [Bin("document", Scope.DOCUMENTS_READ, Scope.DOCUMENTS_WRITE, restore, queries.bury_document)]
+async def bury(tx: Tx, document_id: UUID, lease: Lease) -> int | None:
+    """Make a tombstone of a document in the trash.
+
+    Raises:
+        LeaseRequired, LeaseLost: somebody holds its lease, or what is shown is not the current one.
+    """
+    outcome = await queries.lock_trashed(tx, document_id, lease)
+    if outcome == "absent":
+        return None
+    check({"outcome": outcome}, None)
+    return await queries.bury_document(tx, document_id)
+
+
+BINS = [Bin("document", Scope.DOCUMENTS_READ, Scope.DOCUMENTS_WRITE, restore, bury)]
 ERASERS = [Eraser("document", queries.erase_history)]

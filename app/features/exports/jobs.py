@@ -31,7 +31,7 @@ async def sweep(work: Work) -> None:
     await enqueue_missing(work.database.system, [service.export_job(row["workspace_id"], row["id"]) for row in running])
     for row in await queries.list_expired(work.database, _BATCH):
         async with work.database.tx(row["workspace_id"]) as tx:
-            await queries.drop_archives(tx, row["id"])
+            await queries.drop_archive(tx, row["id"])
 
 
 JOBS = [Handler(service.EXPORT_JOB, export)]

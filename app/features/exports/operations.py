@@ -34,8 +34,8 @@ _WHOLE: Final[dict[str, Any]] = {
 async def start_export(ctx: Context, args: StartExport) -> One[Export]:  # noqa: ARG001  it has none
     """Begin to write everything of the workspace into one archive, as it is now; needs both read scopes.
 
-    The archive is a gzipped tar: `documents/ID.md` and `prompts/ID.md` with YAML front matter, earlier versions beside
-    them, and for each document, prompt and collection its history as JSON lines. It is kept for 24 hours.
+    The archive is a gzipped tar: `documents/ID.md` and `prompts/ID.md` with YAML front matter, earlier versions and
+    uploaded files beside them, and for each item its history as JSON lines. It is kept for 24 hours.
     """
     export_id = new_id()
     row = await queries.start_export(ctx.tx, export_id, ctx.principal.user_id)

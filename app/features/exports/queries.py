@@ -68,8 +68,17 @@ SELECT workspace_id, id FROM exports
 # Waits for the step that runs, whose parts the next statement sees.
 _FORGET = """
 UPDATE exports SET state = 'gone'
- WHERE workspace_id = $1 AND ($2::uuid IS NULL OR id = $2) AND state <> 'gone'
+ WHERE workspace_id = $1 AND id = $2 AND state <> 'gone'
 RETURNING id
+"""
+
+# What an archive may hold was there at its watermark (`next_items`).
+_FORGET_OF = """
+UPDATE exports e SET state = 'gone'
+  FROM {kind}s i
+ WHERE e.workspace_id = $1 AND e.state <> 'gone' AND i.workspace_id = $1 AND i.id = $2
+   AND e.watermark >= i.created_at AND e.watermark < i.deleted_at
+RETURNING e.id
 """
 
 # Equal parts of other exports share a blob.
@@ -93,6 +102,13 @@ SELECT id, revision, version, content_changed, title, tags, content_digest, enco
 """
 
 _TEXT = "SELECT content FROM contents WHERE workspace_id = $1 AND digest = $2"
+
+_FILE = """
+SELECT f.name, f.media_type, f.digest, b.content
+  FROM document_files f
+  JOIN blobs b ON b.workspace_id = f.workspace_id AND b.digest = f.digest
+ WHERE f.workspace_id = $1 AND f.document_id = $2
+"""
 
 _VERSIONS = """
 SELECT id, version, revision, change_log, author_name AS user_name, agent, decided_at,
@@ -176,12 +192,21 @@ async def list_running(database: Database) -> Sequence[asyncpg.Record]:
     return await database.system_rows(_RUNNING)
 
 
-async def drop_archives(tx: Tx, export_id: UUID | None = None) -> int:
-    """Remove an export's archive, or all of the workspace; gives how many there were."""
-    rows = await tx.fetch(_FORGET, tx.workspace_id, export_id)
+async def drop_archive(tx: Tx, export_id: UUID) -> None:
+    """Remove an export's archive."""
+    await _drop(tx, await tx.fetch(_FORGET, tx.workspace_id, export_id))
+
+
+async def drop_archives_of(tx: Tx, kind: str, item_id: UUID) -> int:
+    """Remove the archives that may hold an item of the trash; gives how many there were."""
+    rows = await tx.fetch(_FORGET_OF.format(kind=kind), tx.workspace_id, item_id)
+    await _drop(tx, rows)
+    return len(rows)
+
+
+async def _drop(tx: Tx, rows: Sequence[asyncpg.Record]) -> None:
     digests = await tx.fetchval(_DROP_PARTS, tx.workspace_id, [row["id"] for row in rows])
     await blobs.drop(tx, digests or [])
-    return len(rows)
 
 
 async def next_items(
@@ -212,6 +237,11 @@ async def get_text(tx: Tx, digest: bytes) -> str:
     """Read a text of documents."""
     text: str = await tx.fetchval(_TEXT, tx.workspace_id, digest)
     return text
+
+
+async def get_file(tx: Tx, document_id: UUID) -> asyncpg.Record | None:
+    """Read the file that a document was made from."""
+    return await tx.fetchrow(_FILE, tx.workspace_id, document_id)
 
 
 async def list_versions(tx: Tx, prompt_id: UUID, watermark: datetime) -> list[asyncpg.Record]:

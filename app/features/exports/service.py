@@ -171,8 +171,18 @@ async def _write_document(tx: Tx, item: asyncpg.Record, watermark: datetime, par
         "createdAt": item["created_at"],
         "sourceType": item["source_type"],
         "sourceUrl": item["source_url"],
+        "file": await _write_file(tx, item["id"], place, parts),
     }
     await parts.add(f"{place}.jsonl", archive.json_lines([first, *map(_revision, revisions)]))
+
+
+async def _write_file(tx: Tx, document_id: UUID, place: str, parts: Parts) -> dict[str, Any] | None:
+    """Write the file that a document was made from; gives what its history says of it."""
+    row = await queries.get_file(tx, document_id)
+    if row is None:
+        return None
+    await parts.add(place + archive.ORIGINAL, row["content"])
+    return {"name": row["name"], "mediaType": row["media_type"], "digest": row["digest"].hex()}
 
 
 def _version_of(row: asyncpg.Record) -> dict[str, Any]:

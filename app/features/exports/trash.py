@@ -1,4 +1,4 @@
-"""What a purge means for archives: none keeps what was purged."""
+"""What a purge means for archives: none keeps what was purged; those that never held it stay."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from app.features.exports import queries
 from app.gate.trash import Bin, Eraser
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from uuid import UUID
 
     from app.store.tx import Tx
 
 
-async def erase(tx: Tx, item_id: UUID) -> dict[str, int]:  # noqa: ARG001  any archive may hold it
-    """Remove all archives of the workspace."""
-    gone = await queries.drop_archives(tx)
-    return {"archives": gone} if gone else {}
+def _erase(kind: str) -> Callable[[Tx, UUID], Awaitable[dict[str, int]]]:
+    async def erase(tx: Tx, item_id: UUID) -> dict[str, int]:
+        gone = await queries.drop_archives_of(tx, kind, item_id)
+        return {"archives": gone} if gone else {}
+
+    return erase
 
 
 BINS: list[Bin] = []
-ERASERS = [Eraser(kind, erase) for kind in ("document", "prompt", "collection")]
+ERASERS = [Eraser(kind, _erase(kind)) for kind in ("document", "prompt", "collection")]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response
@@ -14,9 +12,6 @@ from app.features.health.service import Readiness
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-_READY_SECONDS = 0.5
-_CACHE_SECONDS = 1.0
-
 
 async def livez(request: Request) -> Response:  # noqa: ARG001  asks nothing
     """Tell that the process serves requests."""
@@ -26,15 +21,8 @@ async def livez(request: Request) -> Response:  # noqa: ARG001  asks nothing
 async def readyz(request: Request) -> Response:
     """Tell whether requests can be answered: 503 while draining, without the database, or on another schema."""
     readiness: Readiness = request.app.state.readiness
-    now = time.monotonic()
-    if now - readiness.checked_at > _CACHE_SECONDS:
-        readiness.checked_at = now
-        try:
-            readiness.report = await asyncio.wait_for(readiness.check(), _READY_SECONDS)
-        except Exception as error:  # noqa: BLE001  any failure means: not ready
-            readiness.report = {"ready": False, "database": type(error).__name__}
-    status = 200 if readiness.report["ready"] else 503
-    return JSONResponse(readiness.report, status, headers={"cache-control": "no-store"})
+    found = await readiness.current()
+    return JSONResponse(found, 200 if found["ready"] else 503, headers={"cache-control": "no-store"})
 
 
 ROUTES = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
     import redis.asyncio as redis
 
     from app.store.postgres import Database
+
+_READY_SECONDS = 0.5
+_CACHE_SECONDS = 1.0
 
 
 @dataclass(slots=True)
@@ -23,6 +28,17 @@ class Readiness:
     draining: bool = False
     checked_at: float = 0.0
     report: dict[str, Any] = field(default_factory=lambda: {"ready": False})
+
+    async def current(self) -> dict[str, Any]:
+        """Give the state, asked for at most once a second; whoever cannot answer in time is not ready."""
+        now = time.monotonic()
+        if now - self.checked_at > _CACHE_SECONDS:
+            self.checked_at = now
+            try:
+                self.report = await asyncio.wait_for(self.check(), _READY_SECONDS)
+            except Exception as error:  # noqa: BLE001  any failure means: not ready
+                self.report = {"ready": False, "database": type(error).__name__}
+        return self.report
 
     async def check(self) -> dict[str, Any]:
         """Ask the stores."""

@@ -30,3 +30,13 @@ class ChunkDiffers(AppError):
 
     def __init__(self) -> None:
         super().__init__("A chunk of this number was taken before, with other entries; go on with the next number.")
+
+
+class ArchiveUnreadable(AppError):
+    """The file is no archive, is damaged, or is too large for this way in."""
+
+    kind = Kind.UNPROCESSABLE
+    reason = "ARCHIVE_UNREADABLE"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The file cannot be imported: {why}.")

@@ -9,7 +9,7 @@ import pydantic_core
 
 from app.features.imports import queries, service
 from app.features.imports.errors import ChunkDiffers, ImportFinished, ImportNotFound
-from app.features.imports.schemas import Chunk, Counts, Import, PutChunk, ReadImport, StartImport
+from app.features.imports.schemas import MAX_ENTRIES, Chunk, Counts, Import, PutChunk, ReadImport, StartImport
 from app.gate.operation import Context, command, query
 from app.gate.policy import Meter, Rate, Scope
 from app.kit.errors import InvalidRequest
@@ -42,6 +42,7 @@ async def start_import(ctx: Context, args: StartImport) -> One[Import]:  # noqa:
     **_WHOLE,
     rate=Rate.API,
     spends=(Meter.DOCUMENTS, Meter.PROMPTS, Meter.COLLECTIONS, Meter.STORAGE_BYTES),
+    most=MAX_ENTRIES,
     raises=(ImportNotFound, ImportFinished, ChunkDiffers),
 )
 async def put_chunk(ctx: Context, args: PutChunk) -> One[Chunk]:

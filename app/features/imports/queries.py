@@ -191,6 +191,12 @@ async def put_text(tx: Tx, import_id: UUID, digest: bytes, text: str) -> None:
     await tx.execute(_PUT_TEXT, tx.workspace_id, import_id, digest, text)
 
 
+async def add_piece(tx: Tx, import_id: UUID, key: bytes, base64: str) -> None:
+    """Keep a piece of a file until its item comes, after the pieces before it."""
+    before = (await take_texts(tx, import_id, [key])).get(key, "")
+    await put_text(tx, import_id, key, before + base64)
+
+
 async def take_texts(tx: Tx, import_id: UUID, digests: Sequence[bytes]) -> dict[bytes, str]:
     """Take texts out of an import."""
     rows = await tx.fetch(_TAKE_TEXTS, tx.workspace_id, import_id, digests)

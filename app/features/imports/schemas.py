@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from app.features.collections import schemas as collections
 from app.features.documents.schemas import ChangeLog, Title
 from app.features.prompts.schemas import Description, Parameters, Variables
 from app.kit.ids import Id
-from app.kit.schema import Model, Positive, Tags
+from app.kit.schema import Instant, Model, Tags, UpTo, absent
 
 MAX_ENTRIES = 1_000
 MAX_CHUNKS = 1_000_000
 MAX_PATH = 200
 MAX_URL = 2_048
 MAX_NAME = 200
+MAX_FILE_NAME = 255
 
 ImportId = Annotated[Id, Field(description="The import's id.")]
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
@@ -34,14 +35,31 @@ class Entry(Model):
     """A file of an archive."""
 
     path: Annotated[str, Field(min_length=1, max_length=MAX_PATH, description="Its name in the archive.")]
-    text: Annotated[str, Field(description="Its text.")]
+    text: Annotated[str | None, Field(default=None, description="Its text.", exclude_if=absent)]
+    base64: Annotated[
+        str | None,
+        Field(
+            default=None,
+            pattern="^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+            description="Instead, of an `original`: its bytes. A large one comes in pieces, entry after entry, "
+            "each but the last of a number of bytes that 3 divides.",
+            exclude_if=absent,
+        ),
+    ]
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if (self.text is None) == (self.base64 is None):
+            msg = "send text or base64"
+            raise ValueError(msg)
+        return self
 
 
 class PutChunk(Model):
     """Some files of an archive, in the archive's order."""
 
     import_id: ImportId
-    number: Annotated[Positive, Field(le=MAX_CHUNKS, description="1 for the first chunk, then one more each.")]
+    number: Annotated[int, UpTo(MAX_CHUNKS), Field(description="1 for the first chunk, then one more each.")]
     entries: Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES)]
 
 
@@ -82,14 +100,23 @@ class Record(Model):
     model_config = ConfigDict(extra="ignore")
 
 
+class FileRecord(Record):
+    """The file that a document was made from."""
+
+    name: Annotated[str, Field(min_length=1, max_length=MAX_FILE_NAME)]
+    media_type: Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
+    digest: Sha256
+
+
 class DocumentRecord(Record):
     """The first line of a document."""
 
     type: Literal["document"]
     id: UUID
-    created_at: AwareDatetime
+    created_at: Instant
     source_type: Annotated[str, Field(default="text", pattern="^[a-z]{1,20}$")]
     source_url: Annotated[str | None, Field(default=None, max_length=MAX_URL)]
+    file: Annotated[FileRecord | None, Field(default=None)]
 
 
 class RevisionRecord(Record):
@@ -106,7 +133,7 @@ class RevisionRecord(Record):
     change_log: Annotated[ChangeLog, Field(default=None)]
     user_name: Name
     agent: Annotated[Name | None, Field(default=None)]
-    decided_at: AwareDatetime
+    decided_at: Instant
 
 
 class PromptRecord(Record):
@@ -121,8 +148,8 @@ class PromptRecord(Record):
     parameters: Parameters
     archived: bool = False
     revision: Number
-    created_at: AwareDatetime
-    last_changed_at: AwareDatetime
+    created_at: Instant
+    last_changed_at: Instant
 
 
 class VersionRecord(Record):
@@ -136,7 +163,7 @@ class VersionRecord(Record):
     change_log: Annotated[ChangeLog, Field(default=None)]
     user_name: Name
     agent: Annotated[Name | None, Field(default=None)]
-    decided_at: AwareDatetime
+    decided_at: Instant
 
 
 class LabelRecord(Record):
@@ -146,7 +173,7 @@ class LabelRecord(Record):
     label: Annotated[str, Field(min_length=1, max_length=64)]
     version: Number
     user_name: Name
-    moved_at: AwareDatetime
+    moved_at: Instant
 
 
 class CollectionRecord(Record):
@@ -160,8 +187,8 @@ class CollectionRecord(Record):
     icon: collections.Icon
     tags: Tags
     revision: Number
-    created_at: AwareDatetime
-    last_changed_at: AwareDatetime
+    created_at: Instant
+    last_changed_at: Instant
 
 
 class ItemRecord(Record):
@@ -170,7 +197,7 @@ class ItemRecord(Record):
     type: Literal["item"]
     item_type: Literal["document", "prompt"]
     item_id: UUID
-    added_at: AwareDatetime
+    added_at: Instant
 
 
 RECORDS: dict[str, tuple[type[Any], tuple[type[Any], ...]]] = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import itertools
 import json
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,8 @@ from app.features.imports import queries
 from app.features.imports.schemas import RECORDS, Counts, LabelRecord, VersionRecord
 from app.features.prompts.schemas import canonical
 from app.features.prompts.service import State, names_in
+from app.features.uploads import service as uploads
+from app.features.uploads.schemas import UploadedFile
 from app.gate.arguments import parse_args
 from app.gate.index import index_job
 from app.kit import archive
@@ -21,7 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from uuid import UUID
 
-    from app.features.imports.schemas import CollectionRecord, DocumentRecord, Entry, PromptRecord, RevisionRecord
+    from app.features.imports.schemas import (
+        CollectionRecord,
+        DocumentRecord,
+        Entry,
+        FileRecord,
+        PromptRecord,
+        RevisionRecord,
+    )
     from app.gate.operation import Context
 
 
@@ -41,7 +52,7 @@ async def take(ctx: Context, import_id: UUID, entries: Sequence[Entry]) -> Count
 
 async def _take(ctx: Context, import_id: UUID, entry: Entry) -> str:
     if entry.path == archive.MANIFEST:
-        if not archive.is_manifest(entry.text):
+        if not archive.is_manifest(entry.text or ""):
             raise _refused(entry.path, f"this release reads version {archive.VERSION} of {archive.FORMAT}")
         return "texts"
     found = archive.parse_path(entry.path)
@@ -49,10 +60,7 @@ async def _take(ctx: Context, import_id: UUID, entry: Entry) -> str:
         raise _refused(entry.path, "is no file of an archive")
     folder, item_id, rest = found
     if rest != ".jsonl":
-        text = archive.without_front_matter(entry.text)
-        if text is None:
-            raise _refused(entry.path, "must begin with front matter between lines of ---")
-        await queries.put_text(ctx.tx, import_id, archive.digest_of(text), text)
+        await _keep_for_later(ctx, import_id, entry, item_id)
         return "texts"
     first, following = _records(folder, entry)
     if first.id != item_id:
@@ -65,6 +73,19 @@ async def _take(ctx: Context, import_id: UUID, entry: Entry) -> str:
         raise _refused(entry.path, error.message) from error
 
 
+async def _keep_for_later(ctx: Context, import_id: UUID, entry: Entry, document_id: UUID) -> None:
+    """Keep a text, or a piece of a document's file, until the history comes that names it."""
+    if entry.path == f"documents/{document_id}{archive.ORIGINAL}":
+        if entry.base64 is None:
+            raise _refused(entry.path, "comes as base64")
+        await queries.add_piece(ctx.tx, import_id, _key_of_file(document_id), entry.base64)
+        return
+    text = archive.without_front_matter(entry.text or "")
+    if text is None:
+        raise _refused(entry.path, "must begin with front matter between lines of ---")
+    await queries.put_text(ctx.tx, import_id, archive.digest_of(text), text)
+
+
 def _refused(path: str, message: str) -> InvalidRequest:
     return InvalidRequest(f"{path}: {message}", details=[{"field": path, "message": message}])
 
@@ -74,7 +95,7 @@ def _records(folder: str, entry: Entry) -> tuple[Any, list[Any]]:
     head, rest = RECORDS[folder]
     known = {model.model_fields["type"].annotation.__args__[0]: model for model in rest}
     found: list[Any] = []
-    for number, line in enumerate(entry.text.rstrip("\n").split("\n"), 1):
+    for number, line in enumerate((entry.text or "").rstrip("\n").split("\n"), 1):
         try:
             raw = json.loads(line)
             model = head if number == 1 else known[raw.pop("type")]
@@ -114,8 +135,29 @@ async def _document(ctx: Context, import_id: UUID, first: DocumentRecord, revisi
     await queries.insert_tags(ctx.tx, first.id, last.tags)
     rows = [_row(row) for row in revisions]
     _check_ids(await queries.insert_revisions(ctx.tx, first.id, rows, ctx.principal.user_id, ctx.principal.grant_id))
+    if first.file is not None:
+        await _keep_file(ctx, import_id, first.id, first.file)
     ctx.emit("document.imported", first.id, last.revision)
     return True
+
+
+def _key_of_file(document_id: UUID) -> bytes:
+    """Give the digest under which a file waits: of no text, since none holds a zero byte."""
+    return archive.digest_of(f"\0original of {document_id}")
+
+
+async def _keep_file(ctx: Context, import_id: UUID, document_id: UUID, record: FileRecord) -> None:
+    key = _key_of_file(document_id)
+    waiting = (await queries.take_texts(ctx.tx, import_id, [key])).get(key, "")
+    try:
+        content = base64.b64decode(waiting, validate=True)
+    except ValueError:
+        content = b""
+    if not content or hashlib.sha256(content).hexdigest() != record.digest:
+        msg = "its file did not come before it, or was changed"
+        raise InvalidRequest(msg)
+    file = UploadedFile(name=record.name, media_type=record.media_type, content=content)
+    await uploads.keep_original(ctx.tx, document_id, file)
 
 
 def _check_revisions(revisions: list[RevisionRecord]) -> RevisionRecord:

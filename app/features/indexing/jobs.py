@@ -7,7 +7,8 @@ from uuid import UUID
 
 from app.features.indexing import queries, service
 from app.features.indexing.items import queries as items
-from app.features.indexing.remote import Embedder
+from app.features.indexing.serving import Embedders, refill
+from app.features.indexing.slots import queries as slots
 from app.gate.index import INDEX_JOB, index_job
 from app.store.jobs import Handler, absorb, enqueue, enqueue_missing
 
@@ -25,14 +26,18 @@ async def index(work: Work, payload: dict[str, Any]) -> None:
     workspace_id = UUID(payload["workspace"])
     pool, job = work.database.system, index_job(workspace_id)
     await absorb(pool, job)
-    if await service.index_workspace(work.database, work.get(Embedder), workspace_id):
+    embedders = work.get(Embedders)
+    if await service.index_workspace(work.database, embedders, workspace_id) or await refill(
+        work.database, embedders, workspace_id
+    ):
         await enqueue(pool, [job])
 
 
 async def sweep(work: Work) -> None:
     """Ask for work on every workspace that is behind: whatever a crash lost is found here."""
     documents = await queries.list_pending_workspaces(work.database)
-    pending = dict.fromkeys([*documents, *await items.list_pending_workspaces(work.database)])
+    changing = await slots.list_changing_workspaces(work.database, work.get(Embedders).current.name)
+    pending = dict.fromkeys([*documents, *await items.list_pending_workspaces(work.database), *changing])
     await enqueue_missing(work.database.system, [index_job(workspace_id) for workspace_id in pending])
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pydantic_core
-from pgvector import HalfVector
 
 from app.kit.markdown import Level
 from app.store.tx import count_of
@@ -19,13 +18,10 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.indexing.remote import Vector
+    from app.features.indexing.serving import Serving
     from app.kit.markdown import Chunk
     from app.store.postgres import Database
     from app.store.tx import Tx
-
-SLOT = 0
-"""The vector slot that serves; another is filled when the model changes."""
 
 _PENDING = """
 ((deleted_at IS NULL AND indexed_revision < revision) OR (deleted_at IS NOT NULL AND chunked_revision > 0))
@@ -87,7 +83,7 @@ RETURNING true
 
 # Whether a chunk's text lacks its vector is asked of each chunk by itself: as a join, the planner may compare all
 # chunks of the workspace with all its vectors, for every batch.
-_UNEMBEDDED = """
+UNEMBEDDED = """
 NOT coalesce((SELECT true FROM vectors v
                WHERE v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = {slot} AND v.model = {model}
                LIMIT 1), false)
@@ -99,7 +95,7 @@ WITH unready AS MATERIALIZED (
   SELECT DISTINCT c.document_id
     FROM chunks c
    WHERE c.workspace_id = $1 AND c.document_id = ANY($2::uuid[]) AND c.level IN ('document', 'paragraph')
-     AND {_UNEMBEDDED.format(slot="$4", model="$5")})
+     AND {UNEMBEDDED.format(slot="$4", model="$5")})
 UPDATE documents d
    SET status = 'ready', status_reason = NULL, indexed_revision = r.revision, index_claimed_until = NULL,
        index_attempts = 0
@@ -219,17 +215,10 @@ SELECT text_digest, min(CASE WHEN c.level = 'document'
   JOIN contents t ON t.workspace_id = d.workspace_id AND t.digest = d.content_digest
  WHERE c.workspace_id = $1 AND c.document_id = ANY($2) AND c.level IN ('document', 'paragraph')
    AND d.chunked_revision = d.revision AND d.deleted_at IS NULL
-   AND {_UNEMBEDDED.format(slot="$3", model="$4")}
+   AND {UNEMBEDDED.format(slot="$3", model="$4")}
  GROUP BY text_digest
  ORDER BY min(d.last_changed_at), text_digest
  LIMIT $5
-"""
-
-_PUT_VECTORS = """
-INSERT INTO vectors (workspace_id, text_digest, slot, model, dim, embedding)
-SELECT $1, digest, $2, $3, $4, embedding FROM unnest($5::bytea[], $6::halfvec[]) AS t(digest, embedding)
-ON CONFLICT (workspace_id, text_digest, slot) DO UPDATE
-   SET model = excluded.model, dim = excluded.dim, embedding = excluded.embedding
 """
 
 
@@ -390,19 +379,13 @@ async def update_unchunked(tx: Tx, document_id: UUID) -> bool:
 
 
 async def list_missing_texts(
-    tx: Tx, ids: Sequence[UUID], model: str, limit: int, characters: int
+    tx: Tx, ids: Sequence[UUID], place: Serving, limit: int, characters: int
 ) -> list[asyncpg.Record]:
     """List texts of documents that have no vector of the model yet."""
-    return await tx.fetch(_MISSING, tx.workspace_id, ids, SLOT, model, limit, characters)
+    return await tx.fetch(_MISSING, tx.workspace_id, ids, place.slot, place.model, limit, characters)
 
 
-async def put_vectors(tx: Tx, model: str, dim: int, digests: Sequence[bytes], vectors: Sequence[Vector]) -> None:
-    """Insert vectors of texts."""
-    values = [HalfVector(vector) for vector in vectors]  # a bare array would be read as a dimension of the array
-    await tx.execute(_PUT_VECTORS, tx.workspace_id, SLOT, model, dim, digests, values)
-
-
-async def update_ready(tx: Tx, claimed: Sequence[Claimed], model: str) -> set[UUID]:
+async def update_ready(tx: Tx, claimed: Sequence[Claimed], place: Serving) -> set[UUID]:
     """Mark documents as ready that are complete and still at the revision that was indexed."""
     ids, revisions = [item.id for item in claimed], [item.revision for item in claimed]
-    return {row["id"] for row in await tx.fetch(_READY, tx.workspace_id, ids, revisions, SLOT, model)}
+    return {row["id"] for row in await tx.fetch(_READY, tx.workspace_id, ids, revisions, place.slot, place.model)}

@@ -34,6 +34,10 @@ class ModelUnusableError(RuntimeError):
     """The files of the embedding model are missing or not the pinned ones."""
 
 
+class EmbeddingFailed(Exception):
+    """The model gave no vectors; the message holds nothing of the address or the key."""
+
+
 class Embedder(Protocol):
     """A model that maps texts to unit vectors; `name` changes whenever the vectors of the same text would."""
 

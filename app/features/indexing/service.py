@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from app.features.indexing import queries
 from app.features.indexing.items.service import index_items
-from app.features.indexing.remote import Embedder, Vector
+from app.features.indexing.remote import Embedder, EmbeddingFailed, Vector
+from app.features.indexing.serving import Embedders, Serving
+from app.features.indexing.slots import queries as slots
 from app.kit.language import detect
 from app.kit.markdown import Level, chunk
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
-__all__ = ["Embedder", "Vector", "forget", "index_workspace"]
+__all__ = ["Embedder", "Embedders", "Serving", "Vector", "forget", "index_workspace"]
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +47,9 @@ _EMBED_BATCH = 16
 """Small, since all batches wait in one line for the model: other workspaces and the end of the process wait too."""
 
 _EMBED_CHARACTERS = 8_192
+_MODEL_SECONDS = 30
+"""How long documents wait before a model that failed is asked again."""
+
 _ROWS = 500
 _EXHAUSTED = f"Indexing was started {MAX_ATTEMPTS} times and never ended well; change the document to try again."
 
@@ -53,13 +58,14 @@ class _MovedOn(Exception):
     """The document has a newer revision: whoever claims that one will do the work."""
 
 
-async def index_workspace(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
+async def index_workspace(database: Database, embedder: Embedder | Embedders, workspace_id: UUID) -> bool:
     """Work on a workspace's index for about two seconds; True when more may be left to do.
 
     Lanes work side by side: while one embeds, the others read and write. Prompts and collections have one of their own.
     """
-    lanes = [_lane(database, embedder, workspace_id) for _ in range(LANES)]
-    items = index_items(database, embedder, workspace_id, WORK_SECONDS)
+    embedders = Embedders.of(embedder)
+    lanes = [_lane(database, embedders, workspace_id) for _ in range(LANES)]
+    items = index_items(database, embedders, workspace_id, WORK_SECONDS)
     results = await asyncio.gather(*lanes, items, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
@@ -67,38 +73,49 @@ async def index_workspace(database: Database, embedder: Embedder, workspace_id: 
     return any(results)
 
 
-async def _lane(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
+async def _lane(database: Database, embedders: Embedders, workspace_id: UUID) -> bool:
     deadline = time.monotonic() + WORK_SECONDS
     claimed = await _claim(database, workspace_id)
     if not claimed:
-        return await _take_suspect(database, embedder, workspace_id)
+        return await _take_suspect(database, embedders, workspace_id)
     while claimed:
-        await _work_on(database, embedder, workspace_id, claimed, deadline)
+        await _work_on(database, embedders, workspace_id, claimed, deadline)
         claimed = await _claim(database, workspace_id) if time.monotonic() < deadline else []
     return True
 
 
-async def _take_suspect(database: Database, embedder: Embedder, workspace_id: UUID) -> bool:
+async def _take_suspect(database: Database, embedders: Embedders, workspace_id: UUID) -> bool:
     async with _SUSPECTS:
         claimed = await _claim_suspect(database, workspace_id)
         if claimed:
-            await _work_on(database, embedder, workspace_id, claimed, time.monotonic() + WORK_SECONDS)
+            await _work_on(database, embedders, workspace_id, claimed, time.monotonic() + WORK_SECONDS)
     return bool(claimed)
 
 
 async def _work_on(
-    database: Database, embedder: Embedder, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
+    database: Database, embedders: Embedders, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
 ) -> None:
     try:
         async with _kept(database, workspace_id, claimed):
             live, untouched = await _chunk_until(database, workspace_id, claimed, deadline)
-            done = await _embed_until(database, embedder, workspace_id, live, deadline)
+            done = await _embed_until(database, embedders, workspace_id, live, deadline)
+    except EmbeddingFailed as error:
+        await _wait(database, workspace_id, claimed, str(error))
+        return
     except BaseException as error:
         blameless = not isinstance(error, Exception)  # the worker was told to stop
         await asyncio.shield(_release(database, workspace_id, claimed, blameless=blameless))
         raise
     left = [item for item in live if item.id not in done]
     await _release(database, workspace_id, [*left, *untouched])
+
+
+async def _wait(database: Database, workspace_id: UUID, claimed: Sequence[Claimed], why: str) -> None:
+    """Let documents wait whose model gives no vectors; by their words they are found already."""
+    log.warning("documents wait for their vectors: %s", why)
+    reason = f"Found by its words alone until the embedding model answers ({why})."
+    async with database.tx(workspace_id) as tx:
+        await slots.update_waiting(tx, [item.id for item in claimed], reason, _MODEL_SECONDS)
 
 
 @contextlib.asynccontextmanager
@@ -232,21 +249,23 @@ async def forget(tx: Tx, document_id: UUID) -> dict[str, int] | None:
 
 
 async def _embed_until(
-    database: Database, embedder: Embedder, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
+    database: Database, embedders: Embedders, workspace_id: UUID, claimed: Sequence[Claimed], deadline: float
 ) -> set[UUID]:
     """Embed texts of documents, one batch at least, until the time is up; returns the documents that became ready."""
     ids = [item.id for item in claimed]
     while ids:
         async with database.snapshot(workspace_id) as snapshot:
-            rows = await queries.list_missing_texts(snapshot, ids, embedder.name, _EMBED_BATCH, _EMBED_CHARACTERS)
+            place, embedder = await embedders.writing(snapshot)
+            rows = await queries.list_missing_texts(snapshot, ids, place, _EMBED_BATCH, _EMBED_CHARACTERS)
         if not rows:
             break
         vectors = await embedder.embed([row["body"] for row in rows])
         async with database.tx(workspace_id) as tx:
             digests = [row["text_digest"] for row in rows]
-            await queries.put_vectors(tx, embedder.name, embedder.dim, digests, vectors)
+            await slots.put_vectors(tx, place.slot, place.model, place.dim, digests, vectors)
             await queries.renew_claims(tx, ids, CLAIM_SECONDS)
         if time.monotonic() >= deadline:
             break
     async with database.tx(workspace_id) as tx:
-        return await queries.update_ready(tx, claimed, embedder.name)
+        place, _ = await embedders.writing(tx)
+        return await queries.update_ready(tx, claimed, place)

@@ -6,6 +6,7 @@ from pgvector.sqlalchemy import HALFVEC
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     DateTime,
@@ -17,6 +18,8 @@ from sqlalchemy import (
     Table,
     Text,
     Uuid,
+    cast,
+    text,
 )
 
 from app.store.base import metadata
@@ -79,6 +82,32 @@ vectors = Table(
     postgresql_partition_by="HASH (workspace_id)",
 )
 
+DIMENSIONS = (256, 384, 512, 768, 1024, 1536)
+SLOTS = (0, 1)
+"""What the approximate indexes are for; vectors of other dimensions are all compared."""
+
+for _dim in DIMENSIONS:
+    for _slot in SLOTS:
+        Index(
+            f"vectors_near_{_dim}_{_slot}_idx",
+            cast(vectors.c.embedding, HALFVEC(_dim)).label("near"),
+            postgresql_using="hnsw",
+            postgresql_ops={"near": "halfvec_cosine_ops"},
+            postgresql_where=text(f"dim = {_dim} AND slot = {_slot}"),
+        )
+
+# Whose vectors serve a workspace, and in which of the two slots they are.
+vector_models = Table(
+    "vector_models",
+    metadata,
+    Column("workspace_id", Uuid, primary_key=True),
+    Column("model", Text, nullable=False),
+    Column("dim", SmallInteger, nullable=False),
+    Column("slot", SmallInteger, nullable=False),
+    Column("changed_at", DateTime(timezone=True), nullable=False),
+    Column("both_slots", Boolean, nullable=False),
+)
+
 postings = Table(
     "postings",
     metadata,
@@ -114,4 +143,4 @@ index_entries = Table(
     Index(None, "workspace_id", "text_digest"),
 )
 
-TABLES = [chunks, retired_chunks, vectors, postings, index_statistics, index_entries]
+TABLES = [chunks, retired_chunks, vectors, vector_models, postings, index_statistics, index_entries]

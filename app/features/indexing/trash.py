@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.features.indexing import service
+from app.features.indexing import queries, service
 from app.features.indexing.items import service as items
 from app.features.indexing.items.queries import KINDS
 from app.gate.trash import Bin, Eraser
@@ -30,4 +30,4 @@ def _erase_item(kind: str) -> Callable[[Tx, UUID], Awaitable[dict[str, int]]]:
 
 
 BINS: list[Bin] = []
-ERASERS = [Eraser("document", erase), *(Eraser(kind, _erase_item(kind)) for kind in KINDS)]
+ERASERS = [Eraser("document", erase, queries.lock_document), *(Eraser(kind, _erase_item(kind)) for kind in KINDS)]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from app.edge.web.page import Page, call, every, form, redirect, render, web_of
+from app.edge.web.forms import filled, ticked
+from app.edge.web.page import Page, call, every, form, person, redirect, render, web_of
+from app.features.collections import operations as collections
+from app.features.collections.errors import CollectionNotFound
 from app.features.keys import operations
 from app.gate.policy import Scope
 from app.kit.errors import AppError, InsufficientScope, InvalidRequest
@@ -13,6 +16,8 @@ from app.kit.errors import AppError, InsufficientScope, InvalidRequest
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
+
+    from app.features.collections.schemas import Collection
 
 WORDS = {
     Scope.DOCUMENTS_READ: ("Read documents", "and collections, pages and the graph"),
@@ -25,6 +30,7 @@ WORDS = {
 LIVES = [("", "Never"), ("7", "In 7 days"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year")]
 OVERLAPS = [("0", "End at once"), ("3600", "Works one more hour"), ("86400", "Works one more day")]
 _PATH = "/dashboard/keys"
+_MOST_COLLECTIONS = 50
 
 
 async def keys(request: Request) -> Response:
@@ -34,6 +40,7 @@ async def keys(request: Request) -> Response:
 
 async def _show(request: Request, status: int = 200, **more: Any) -> Response:
     found = await every(request, operations.list_keys)
+    places = await _collections(request)
     allowed = request.scope["visitor"].role.scopes
     shown: dict[str, Any] = {
         "keys": found,
@@ -42,6 +49,9 @@ async def _show(request: Request, status: int = 200, **more: Any) -> Response:
         "lives": LIVES,
         "overlaps": OVERLAPS,
         "mcp_url": f"{web_of(request).url}/mcp",
+        "collections": places,
+        "names": {one.id: one.name for one in places},
+        "within": [],
         "created": None,
         "rotated": False,
         "error": "",
@@ -52,22 +62,38 @@ async def _show(request: Request, status: int = 200, **more: Any) -> Response:
     return render(request, "keys.html", status, **(shown | more))
 
 
+async def _collections(request: Request) -> list[Collection]:
+    """List what a key can be restricted to; nothing without a plan."""
+    who = await person(request)
+    if who.plan is None:
+        return []
+    return (await call(request, collections.list_collections, limit=_MOST_COLLECTIONS)).data
+
+
 async def create(request: Request) -> Response:
     """Create a key and show it, this once."""
     fields = await form(request)
     chosen = [scope.value for scope in Scope if f"scope.{scope.value}" in fields]
+    within = ticked(fields, "collection.")
     days = fields.get("days", "")
     ends = datetime.now(UTC) + timedelta(days=int(days)) if days in dict(LIVES) and days else None
     try:
-        made = await call(request, operations.create_key, name=fields.get("name", ""), scopes=chosen, expiresAt=ends)
-    except (InvalidRequest, InsufficientScope) as error:
+        made = await call(
+            request,
+            operations.create_key,
+            name=fields.get("name", ""),
+            scopes=chosen,
+            expiresAt=ends,
+            **filled({"collectionIds": within}),
+        )
+    except (InvalidRequest, InsufficientScope, CollectionNotFound) as error:
         said = _said(error, chosen)
-        return await _show(request, 400, error=said, name=fields.get("name", ""), chosen=chosen)
+        return await _show(request, 400, error=said, name=fields.get("name", ""), chosen=chosen, within=within)
     return await _show(request, created=made.data)
 
 
 def _said(error: AppError, chosen: list[str]) -> str:
-    if isinstance(error, InsufficientScope):
+    if isinstance(error, InsufficientScope | CollectionNotFound):
         return error.message
     return "Give the key a name." if chosen else "Choose at least one thing that the key may do."
 

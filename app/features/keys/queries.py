@@ -25,12 +25,22 @@ SELECT c.id AS credential_id, c.secret_hash, c.grant_id, c.scopes, c.collection_
 """
 
 _INSERT = """
-INSERT INTO credentials (public_id, secret_hash, grant_id, workspace_id, user_id, name, scopes, expires_at)
-SELECT $1, $2, $3, w.id, u.id, $5, $6, $7
-  FROM users u
-  JOIN workspaces w ON w.created_by = u.id AND w.kind = 'personal'
- WHERE lower(u.email) = lower($4)
-RETURNING workspace_id
+WITH owner AS (
+  SELECT u.id AS user_id, w.id AS workspace_id
+    FROM users u
+    JOIN workspaces w ON w.created_by = u.id AND w.kind = 'personal'
+   WHERE lower(u.email) = lower($4)
+), made AS (
+  INSERT INTO credentials (public_id, secret_hash, grant_id, workspace_id, user_id, name, scopes, expires_at,
+                           collection_ids)
+  SELECT $1, $2, $3, o.workspace_id, o.user_id, $5, $6, $7, $8::uuid[]
+    FROM owner o
+   WHERE $8 IS NULL OR cardinality($8) = (
+         SELECT count(*) FROM collections c
+          WHERE c.workspace_id = o.workspace_id AND c.id = ANY ($8) AND c.deleted_at IS NULL)
+  RETURNING id
+)
+SELECT o.workspace_id, EXISTS (SELECT 1 FROM made) AS made FROM owner o
 """
 
 
@@ -140,14 +150,19 @@ async def get_key(database: Database, public_id: str) -> asyncpg.Record | None:
 
 async def insert_key(
     database: Database,
-    public_id: str,
-    secret_hash: bytes,
+    key: ApiKeyText,
     grant_id: UUID,
     email: str,
     name: str,
     scopes: list[str],
     expires_at: datetime | None,
+    collection_ids: Sequence[UUID] | None,
 ) -> asyncpg.Record | None:
-    """Insert a key for a user's personal workspace; None when there is no such user."""
-    rows = await database.system_rows(_INSERT, public_id, secret_hash, grant_id, email, name, scopes, expires_at)
+    """Insert a key for a user's personal workspace; None when there is no such user.
+
+    `made` is false when a collection that it is restricted to is absent.
+    """
+    rows = await database.system_rows(
+        _INSERT, key.public_id, key.secret_hash(), grant_id, email, name, scopes, expires_at, collection_ids
+    )
     return rows[0] if rows else None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.indexing.service import Vector
+    from app.features.indexing.service import Serving, Vector
     from app.features.navigation.schemas import Within
     from app.store.tx import Tx
 
@@ -61,7 +61,7 @@ _DENSE = """
 SELECT c.id, 1 - (v.embedding::halfvec({dim}) <=> $5::halfvec({dim})) + 0 AS score
   FROM chunks c
   JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
-  JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = 0 AND v.model = $6
+  JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = {slot} AND v.model = $6
                 AND v.dim = {dim}
  WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND c.id <> ALL($4::uuid[]) AND {scoped}
  ORDER BY score DESC, c.id
@@ -167,11 +167,11 @@ async def rank_lexically(tx: Tx, within: Within, seen: Sequence[UUID], text: str
 
 
 async def rank_by_vector(
-    tx: Tx, within: Within, seen: Sequence[UUID], vector: Vector, model: str
+    tx: Tx, within: Within, seen: Sequence[UUID], vector: Vector, serving: Serving
 ) -> list[asyncpg.Record]:
-    """Rank passages by cosine; the statement holds the dimension as a literal."""
-    sql = _DENSE.format(dim=len(vector), scoped=_scoped(within))
-    return await tx.fetch(sql, tx.workspace_id, *_scope(within), seen, HalfVector(vector), model, CANDIDATES)
+    """Rank passages by cosine; the statement holds dimension and slot as literals."""
+    sql = _DENSE.format(dim=len(vector), slot=int(serving.slot), scoped=_scoped(within))
+    return await tx.fetch(sql, tx.workspace_id, *_scope(within), seen, HalfVector(vector), serving.model, CANDIDATES)
 
 
 async def count_pending(tx: Tx, within: Within) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from app.features.collections import service as collections
 from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import document_exists
-from app.features.indexing.service import Embedder
+from app.features.indexing.service import Embedders
 from app.features.navigation import queries
 from app.features.navigation.errors import ChunkNotFound
 from app.features.search.service import THRESHOLD, calibrated, fuse
@@ -56,12 +56,13 @@ async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequ
     Raises:
         DocumentNotFound, CollectionNotFound: there is no such scope.
     """
-    embedder = ctx.get(Embedder)
-    vector = await embedder.embed_query(text)  # no snapshot is open while a model thinks
+    embedders = ctx.get(Embedders)
+    serving = await embedders.serving(ctx)
+    vector = await embedders.embed_query(serving, text)  # no snapshot is open while a model thinks
     async with ctx.snapshot() as tx:
         await _require(tx, within)
         lexical = await queries.rank_lexically(tx, within, seen, text)
-        dense = await queries.rank_by_vector(tx, within, seen, vector, embedder.name)
+        dense = await queries.rank_by_vector(tx, within, seen, vector, serving) if vector is not None else []
         words = {row["id"]: row["score"] for row in lexical}
         cosines = {row["id"]: row["score"] for row in dense}
         ranked = fuse(words, cosines, lexical[0]["bound"] if lexical else 0.0)
@@ -70,7 +71,7 @@ async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequ
     passages = [
         Passage(
             row,
-            calibrated(embedder.name, cosines[row["id"]]) if row["id"] in cosines else THRESHOLD,
+            calibrated(serving.model, cosines[row["id"]]) if row["id"] in cosines else THRESHOLD,
             row["id"] in words,
         )
         for row in rows

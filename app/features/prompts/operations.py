@@ -48,12 +48,14 @@ if TYPE_CHECKING:
 _GUARDED = (PromptNotFound, RevisionMismatch, PreconditionConflict)
 
 
-@query("prompts.list", scope=Scope.PROMPTS_READ, rate=Rate.READONLY)
+@query("prompts.list", scope=Scope.PROMPTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
 async def list_prompts(ctx: Context, args: ListPrompts) -> Page[PromptItem]:
     """List prompts without their text, newest first; narrow by literal text or tags."""
     limit, notice = clamped(args.limit)
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
+        if args.collection_id is not None:
+            await collections.require(tx, args.collection_id)
         rows = await queries.list_prompts(tx, args, after, limit + 1)
     return paged(rows, limit, notice, lambda row: PromptItem.model_validate(fields(row)))
 

@@ -46,6 +46,9 @@ SELECT {_ITEM}
    AND ($3::timestamptz IS NULL OR (p.created_at, p.id) < ($3, $4::uuid))
    AND p.tags @> $5::text[]
    AND ($6 OR NOT p.archived)
+   AND ($8::uuid IS NULL OR EXISTS (
+        SELECT FROM collection_items i
+         WHERE i.workspace_id = $1 AND i.collection_id = $8 AND i.item_type = 'prompt' AND i.item_id = p.id))
  ORDER BY p.created_at DESC, p.id DESC
  LIMIT $7
 """
@@ -110,6 +113,14 @@ UPDATE prompts SET deleted_at = NULL, deleted_by = NULL
 RETURNING revision
 """
 
+# Also in the trash, so that a prompt that comes back says what is so.
+_PUBLISH = """
+UPDATE prompts SET published_at = CASE WHEN $3 THEN clock_timestamp() END, revision = revision + 1,
+       last_changed_at = clock_timestamp()
+ WHERE workspace_id = $1 AND id = $2 AND purged_at IS NULL AND (published_at IS NOT NULL) <> $3
+RETURNING revision
+"""
+
 # The tombstone: id and revision stay, so that none is given out again.
 _BURY = """
 UPDATE prompts
@@ -161,7 +172,7 @@ async def list_prompts(
 ) -> list[asyncpg.Record]:
     """List prompts, newest first, after a cursor."""
     created_at, prompt_id = after or (None, None)
-    values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit)
+    values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit, args.collection_id)
     return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 
@@ -196,6 +207,12 @@ async def delete_prompt(ctx: Context, prompt_id: UUID, revision: int) -> None:
 async def undelete_prompt(tx: Tx, prompt_id: UUID) -> int | None:
     """Take a prompt out of the trash; gives its revision, None when it is not there."""
     revision: int | None = await tx.fetchval(_UNDELETE, tx.workspace_id, prompt_id)
+    return revision
+
+
+async def set_published(tx: Tx, prompt_id: UUID, *, published: bool) -> int | None:
+    """Note whether a public link is live, as a revision; gives it, None when that was noted already."""
+    revision: int | None = await tx.fetchval(_PUBLISH, tx.workspace_id, prompt_id, published)
     return revision
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from app.features.documents.schemas import ChangeLog, Notice, Title
 from app.kit import revision as revisions
@@ -134,6 +134,7 @@ class ListPrompts(Model):
     limit: Annotated[Positive, Field(default=DEFAULT_LIMIT, description="Page size, 20 unless given, at most 100.")]
     tags: Annotated[TagFilter, Field(default_factory=list)]
     cursor: Annotated[str | None, Field(default=None, description="`pagination.cursor` of the page before.")]
+    collection_id: Annotated[Id | None, RestOnly(), Field(default=None, description="Only members of this collection.")]
     include_public: Annotated[
         bool, RestOnly(), Field(default=False, description="Accepted; prompts of other workspaces are never listed.")
     ]
@@ -234,6 +235,15 @@ class PromptItem(Model):
     content_hash: Annotated[str, Field(description="Of the whole current state, the text included.")]
     created_at: EpochMs
     last_changed_at: EpochMs
+    updated_at: EpochMs
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_both_names(cls, value: Any) -> Any:
+        """Give `updatedAt`, by which some clients know `lastChangedAt`."""
+        if not isinstance(value, dict) or value.keys() & {"updated_at", "updatedAt"}:
+            return value
+        return value | {"updated_at": value.get("last_changed_at", value.get("lastChangedAt"))}
 
 
 class Prompt(PromptItem):

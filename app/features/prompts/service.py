@@ -128,6 +128,11 @@ async def read_prompt(tx: Tx, prompt_id: UUID, label: str | None = None) -> dict
     return fields(row) | stored | {"warnings": drift(row["variables"], row["names"])}
 
 
+async def set_published(tx: Tx, prompt_id: UUID, *, published: bool) -> int | None:
+    """Note whether a prompt has a live public link: `isPublic` of a new revision, which this gives if there is one."""
+    return await queries.set_published(tx, prompt_id, published=published)
+
+
 def fields(row: asyncpg.Record) -> dict[str, Any]:
     """Name the fields of a prompt of a list."""
     found = {name: value for name, value in row.items() if name not in _UNSHOWN}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from app.gate.operation import Context
     from app.kit.guarded import Lease
+    from app.store.tx import Tx
 
 
 async def restore(ctx: Context, prompt_id: UUID, lease: Lease) -> int | None:  # noqa: ARG001  nobody holds one
@@ -23,5 +24,10 @@ async def restore(ctx: Context, prompt_id: UUID, lease: Lease) -> int | None:  #
     return revision
 
 
-BINS = [Bin("prompt", Scope.PROMPTS_READ, Scope.PROMPTS_WRITE, restore, queries.bury_prompt)]
+async def bury(tx: Tx, prompt_id: UUID, lease: Lease) -> int | None:  # noqa: ARG001  nobody holds one
+    """Make a tombstone of a prompt in the trash."""
+    return await queries.bury_prompt(tx, prompt_id)
+
+
+BINS = [Bin("prompt", Scope.PROMPTS_READ, Scope.PROMPTS_WRITE, restore, bury)]
 ERASERS = [Eraser("prompt", queries.erase_versions)]

@@ -51,7 +51,7 @@ async def scrape_document(ctx: Context, args: ScrapeDocument, page: Page) -> One
     The page must be public and its site's robots.txt must allow it. Plain text, Markdown and JSON are kept as they are.
     """
     source_url = page.canonical or page.url
-    title = (args.title or page.title or storable(_name(page.url)))[:MAX_TITLE].strip()
+    title = (args.title or (page.title or "").strip() or storable(_name(page.url)))[:MAX_TITLE].strip()
     new = CreateDocument(title=title, content=page.content or "", tags=args.tags, collection_id=args.collection_id)
     document = await documents.create(ctx, new, source_type=URL, source_url=source_url)
     await queries.put_source(ctx.tx, document.id, page)

@@ -10,7 +10,7 @@ ROUTES = [
         "POST",
         "/v1/documents/scrape",
         operations.scrape_document,
-        status=201,
+        status=202,
         location=lambda result: f"/v1/documents/{result.data.id}",
     ),
     Rest("POST", "/v1/documents/{documentId}/refresh", operations.refresh_document),

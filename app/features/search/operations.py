@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from app.features.collections import service as collections
 from app.features.collections.errors import CollectionNotFound
 from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import read_document
-from app.features.indexing.service import Embedder
+from app.features.indexing.service import Embedders
 from app.features.prompts.errors import PromptNotFound
 from app.features.prompts.service import read_prompt
 from app.features.search import queries
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.indexing.service import Vector
+    from app.features.indexing.service import Serving, Vector
     from app.store.tx import Tx
 
 READ_SCOPES = (Scope.PROMPTS_READ, Scope.DOCUMENTS_READ)
@@ -142,15 +143,16 @@ _READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text, Kind.COL
 async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
     limit = min(args.limit, MAX_LIMIT)
     kinds = [kind for kind, scope in _SCOPES.items() if args.type in {Kind.ALL, kind} and scope in ctx.principal.scopes]
-    embedder = ctx.get(Embedder)
+    embedders = ctx.get(Embedders)
+    serving = await embedders.serving(ctx)
     vector = None
-    if args.semantic and kinds and helps(embedder.name, detect(args.q)):
-        vector = await embedder.embed_query(args.q)  # no snapshot is open while a model thinks
+    if args.semantic and kinds and helps(serving.model, detect(args.q)):
+        vector = await embedders.embed_query(serving, args.q)  # no snapshot is open while a model thinks
     if not kinds:
         return {kind: [] for kind in _SCOPES}, _meta(ctx, args, kinds, IndexState(total=0, pending=0))
     async with ctx.snapshot() as tx:
         if args.semantic:
-            found, index = await _by_meaning(tx, args, kinds, limit, (embedder.name, vector))
+            found, index = await _by_meaning(tx, args, kinds, limit, (_near(ctx, serving), vector))
         else:
             found, index = await _literally(tx, args, kinds, limit)
     return {kind: found.get(kind, []) for kind in _SCOPES}, _meta(ctx, args, kinds, index)
@@ -176,12 +178,12 @@ async def _literally(tx: Tx, args: Search, kinds: Sequence[Kind], limit: int) ->
 
 
 async def _by_meaning(
-    tx: Tx, args: Search, kinds: Sequence[Kind], limit: int, asked: tuple[str, Vector | None]
+    tx: Tx, args: Search, kinds: Sequence[Kind], limit: int, asked: tuple[Serving, Vector | None]
 ) -> tuple[_Found, IndexState]:
     """Rank in one statement, describe what is kept in another."""
-    model, vector = asked
-    rows = await queries.rank(tx, [kind.item for kind in kinds], args.q, args.tags, vector, model)
-    kept = {kind: rank(model, rows[kind.item])[:limit] for kind in kinds}
+    serving, vector = asked
+    rows = await queries.rank(tx, [kind.item for kind in kinds], args.q, args.tags, vector, serving)
+    kept = {kind: rank(serving.model, rows[kind.item])[:limit] for kind in kinds}
     described = await queries.describe(tx, {hit.id: hit.passage for hits in kept.values() for hit in hits})
     found = {
         kind: [dict(described[hit.id]) | {"score": hit.score} for hit in hits if hit.id in described]
@@ -192,6 +194,11 @@ async def _by_meaning(
 
 def _state(rows: Sequence[asyncpg.Record]) -> IndexState:
     return IndexState(total=sum(row["total"] for row in rows), pending=sum(row["pending"] for row in rows))
+
+
+def _near(ctx: Context, serving: Serving) -> Serving:
+    """Compare all vectors for a key that sees a part: an approximate index would choose before that is filtered."""
+    return serving if ctx.principal.collections is None else replace(serving, many=False)
 
 
 def _named(hit: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -6,8 +6,9 @@ kept.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from pgvector import HalfVector
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.indexing.service import Vector
+    from app.features.indexing.service import Serving, Vector
     from app.store.tx import Tx
 
 CANDIDATES: Final = 100
@@ -100,21 +101,45 @@ def _item_words(kind: str) -> str:
 ), {kind}_passages AS (SELECT NULL::uuid AS id, NULL::uuid AS passage, NULL::float8 AS score WHERE false)"""
 
 
-def _near(kind: str, dim: int) -> str:
+# The approximate index is asked for more than are shown, since several may be of one document, and goes on while the
+# workspace has more: foreign vectors of the partition are passed over. How it is walked is set before it is opened.
+_NEAREST: Final = """
+nearest_vectors AS MATERIALIZED (
+  SELECT v.text_digest, {distance} AS distance
+    FROM vectors v
+   WHERE {vector} AND (
+         SELECT concat(set_config('hnsw.iterative_scan', 'relaxed_order', true),
+                       set_config('hnsw.ef_search', '400', true),
+                       set_config('hnsw.max_scan_tuples', '400000', true),
+                       set_config('hnsw.scan_mem_multiplier', '8', true))) IS NOT NULL
+   ORDER BY {distance} LIMIT 400
+),"""
+
+
+def _near(kind: str, serving: Serving, *, many: bool) -> str:
     """Items by the cosine of their text; a document's is the mean of its beginning's and its nearest passage's."""
     # `+ 0` keeps the planner from an approximate index: below some ten thousand vectors the exact scan is faster.
-    similarity = f"1 - (v.embedding::halfvec({dim}) <=> $5::halfvec({dim})) + 0"
-    vector = f"v.workspace_id = $1 AND v.slot = 0 AND v.model = $6 AND v.dim = {dim}"
+    dim = int(serving.dim)
+    distance = f"v.embedding::halfvec({dim}) <=> $5::halfvec({dim})"
+    vector = f"v.workspace_id = $1 AND v.slot = {int(serving.slot)} AND v.model = $6 AND v.dim = {dim}"
     if kind != "document":
         return f"""
 {kind}_near AS MATERIALIZED (
-  SELECT x.id, {similarity} AS score, NULL::uuid AS passage
+  SELECT x.id, 1 - ({distance}) + 0 AS score, NULL::uuid AS passage
     FROM index_entries e
     JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = e.text_digest
     JOIN {kind}s x ON x.workspace_id = $1 AND x.id = e.item_id
    WHERE e.workspace_id = $1 AND e.kind = '{kind}' AND {vector} AND {_LIVE[kind]}
    ORDER BY score DESC, x.id LIMIT $4
 )"""
+    if many:
+        return _NEAREST.format(distance=distance, vector=vector) + _by_document(
+            "1 - v.distance", "nearest_vectors", "true"
+        )
+    return _by_document(f"1 - ({distance}) + 0", "vectors", vector)
+
+
+def _by_document(similarity: str, source: str, condition: str) -> str:
     return f"""
 document_near AS MATERIALIZED (
   SELECT id, (coalesce(begins, nearest) + coalesce(nearest, begins)) / 2 AS score, passage
@@ -123,10 +148,10 @@ document_near AS MATERIALIZED (
                  (array_agg(chunk_id ORDER BY similarity DESC, chunk_id) FILTER (WHERE level = 'paragraph'))[1]
                    AS passage
             FROM (SELECT c.document_id, c.id AS chunk_id, c.level, {similarity} AS similarity
-                    FROM vectors v
+                    FROM {source} v
                     JOIN chunks c ON c.workspace_id = $1 AND c.text_digest = v.text_digest
                     JOIN documents x ON x.workspace_id = $1 AND x.id = c.document_id
-                   WHERE {vector} AND {_LIVE["document"]}) AS n
+                   WHERE {condition} AND {_LIVE["document"]}) AS n
            GROUP BY n.document_id) AS every
    ORDER BY score DESC, id LIMIT $4
 )"""
@@ -139,11 +164,12 @@ def _nothing_near(kind: str) -> str:
 
 def _ranked(kind: str) -> str:
     """The rows of a kind: one that counts, with the score that no item can exceed, and one for each candidate."""
-    # The counts are two, since each has an index of its own.
+    # A query is read in several languages. Where it is read wrongly no stop word is known and all words are rare: the
+    # least bound is that of its own language. The counts are two, since each has an index of its own.
     return f"""
 SELECT '{kind}' AS kind, NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS part, NULL::float8 AS cosine,
        NULL::uuid AS passage,
-       (SELECT max(whole) FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' GROUP BY language) AS most)
+       (SELECT min(whole) FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' GROUP BY language) AS every)
          AS bound,
        (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {_LIVE[kind]}) AS total,
        (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {_LIVE[kind]} AND x.indexed_revision < x.revision)
@@ -156,12 +182,15 @@ SELECT '{kind}', k.id, w.score, p.score, n.score, coalesce(p.passage, n.passage)
   LEFT JOIN {kind}_passages p ON p.id = k.id"""
 
 
-@cache
-def _ranking(kinds: tuple[str, ...], dim: int | None) -> str:
-    """The first statement, for some kinds; `dim` stands in it as a literal, None is a search by words alone."""
+@lru_cache(maxsize=200)
+def _ranking(kinds: tuple[str, ...], serving: Serving | None) -> str:
+    """The first statement for some kinds, without a model by words alone.
+
+    Dimension and slot stand in it as literals, as in the indexes.
+    """
     parts = [_terms(",".join(_LEVELS[kind] for kind in kinds))]
     for kind in kinds:
-        near = _nothing_near(kind) if dim is None else _near(kind, dim)
+        near = _nothing_near(kind) if serving is None else _near(kind, serving, many=serving.many)
         words = [_DOCUMENT_WORDS, near, _DOCUMENT_PASSAGES] if kind == "document" else [_item_words(kind), near]
         parts.extend(words)
     return f"WITH {','.join(parts)} {' UNION ALL '.join(_ranked(kind) for kind in kinds)}"
@@ -198,15 +227,19 @@ SELECT '{kind}' AS kind, (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = 
 
 
 async def rank(
-    tx: Tx, kinds: Sequence[str], text: str, tags: list[str], vector: Vector | None, model: str
+    tx: Tx, kinds: Sequence[str], text: str, tags: list[str], vector: Vector | None, serving: Serving
 ) -> dict[str, list[asyncpg.Record]]:
     """Rank items of some kinds by words and by meaning, or by words alone where there is no vector.
 
     By kind, a row that counts (`total`, `pending`, and `bound`: the score of words that none can exceed), then one for
-    each candidate: `words` and `part` (BM25 of the item, and of its best passage), `cosine`, `passage`.
+    each candidate: `words` and `part` (BM25 of the item, and of its best passage), `cosine`, `passage`. Only a large
+    workspace that is searched without a filter is asked approximately.
     """
-    near = () if vector is None else (HalfVector(vector), model)
-    sql = _ranking(tuple(kinds), None if vector is None else len(vector))
+    near: tuple[HalfVector, str] | tuple[()] = ()
+    place = None
+    if vector is not None:
+        near, place = (HalfVector(vector), serving.model), replace(serving, many=serving.many and not tags)
+    sql = _ranking(tuple(kinds), place)
     found: dict[str, list[asyncpg.Record]] = {kind: [] for kind in kinds}
     for row in await tx.fetch(sql, tx.workspace_id, text, tags, CANDIDATES, *near):
         found[row["kind"]].append(row)

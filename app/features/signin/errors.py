@@ -19,7 +19,10 @@ class LinkUsedUp(AppError):
     reason = "GONE"
 
     def __init__(self) -> None:
-        super().__init__("This link does not work (any more): it is for one use and a limited time. Ask for a new one.")
+        super().__init__(
+            "This link does not work (any more): it is for one use and a limited time. If your password is set, sign "
+            "in with it; otherwise whoever runs the service makes a new link: ctx admin sign-in-link --email ADDRESS."
+        )
 
 
 class AddressTaken(AppError):

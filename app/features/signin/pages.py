@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from app.edge.web.agents import browser_name
 from app.edge.web.page import (
     HOME,
     Page,
@@ -39,15 +40,6 @@ if TYPE_CHECKING:
 _TRIES = Limit(10, 300)
 _ALL_TRIES = Limit(200, 3600)
 _MAILS = Limit(5, 3600)
-_PROGRAMS = [("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox", "Firefox"), ("Chrom", "Chrome"), ("Safari", "Safari")]
-_SYSTEMS = [
-    ("Android", "Android"),
-    ("iPhone", "iPhone"),
-    ("iPad", "iPad"),
-    ("Mac OS", "macOS"),
-    ("Windows", "Windows"),
-    ("Linux", "Linux"),
-]
 _REFUSED = "Address or password is not right."
 
 
@@ -183,15 +175,9 @@ async def account(request: Request) -> Response:
 async def sessions(request: Request) -> Response:
     """List the browsers where the person is signed in."""
     found = await call(request, operations.list_sign_ins)
-    return render(request, "sessions.html", sessions=found.data, names=[_name(item.user_agent) for item in found.data])
-
-
-def _name(user_agent: str | None) -> str:
-    """Shorten what a browser calls itself to what people call it."""
-    text = user_agent or "unknown"
-    program = next((name for mark, name in _PROGRAMS if mark in text), "")
-    system = next((name for mark, name in _SYSTEMS if mark in text), "")
-    return f"{program} on {system}" if program and system else text[:60]
+    return render(
+        request, "sessions.html", sessions=found.data, names=[browser_name(item.user_agent) for item in found.data]
+    )
 
 
 async def end_session(request: Request) -> Response:

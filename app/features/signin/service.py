@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.signin.passwords import Passwords
+    from app.gate.passwords import Passwords
     from app.gate.ports import Revocations
     from app.gate.site import Site
     from app.store.postgres import Database

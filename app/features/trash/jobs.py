@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from app.features.trash import queries, service
+from app.kit.guarded import Lease
 
 if TYPE_CHECKING:
     from app.store.jobs import Handler, Work
@@ -19,7 +20,7 @@ async def sweep(work: Work) -> None:
     for row in await queries.list_expired(work.database, list(service.bins()), BATCH):
         try:
             async with work.database.tx(row["workspace_id"]) as tx:
-                await service.purge(tx, row["kind"], row["id"])
+                await service.purge(tx, row["kind"], row["id"], Lease())
         except Exception:
             log.exception("a deleted item could not be purged", extra={"item": str(row["id"])})
 

@@ -8,6 +8,7 @@ from app.features.trash.errors import TrashedItemNotFound
 from app.features.trash.schemas import (
     ListTrash,
     PurgedItem,
+    PurgeItem,
     RestoredItem,
     RestoreItem,
     TrashedItem,
@@ -22,6 +23,8 @@ from app.kit.schema import One, Page
 
 READ_SCOPES = (Scope.DOCUMENTS_READ, Scope.PROMPTS_READ)
 WRITE_SCOPES = (Scope.DOCUMENTS_WRITE, Scope.PROMPTS_WRITE)
+_OWN = frozenset({"revisions", "versions", "labels", "chunks", "postings", "sources", "files"})
+"""Counts of rows that are the item's alone; the others tell what else there is, which a narrow key may not know."""
 _SHOWN = ("id", "kind", "title", "deleted_at", "expires_at")
 
 
@@ -58,18 +61,20 @@ async def restore_item(ctx: Context, args: RestoreItem) -> One[RestoredItem]:
     return One(data=RestoredItem(id=args.item_id, kind=TrashKind(kind), revision=revision))
 
 
-@command("trash.purge", scope=WRITE_SCOPES, rate=Rate.API, raises=(TrashedItemNotFound,))
-async def purge_item(ctx: Context, args: TrashedItemId) -> One[PurgedItem]:
+@command("trash.purge", scope=WRITE_SCOPES, rate=Rate.API, raises=(TrashedItemNotFound, LeaseRequired, LeaseLost))
+async def purge_item(ctx: Context, args: PurgeItem) -> One[PurgedItem]:
     """Remove a deleted item for good: texts, versions, search index, memberships, stored answers.
 
     Nothing brings it back. The answer tells how much of what was removed. Only the id and the revision stay, so that
-    neither is used again.
+    neither is used again. A lease-managed document needs its lease, while that is live.
     """
     kind = await _kind(ctx, args)
-    purged = await service.purge(ctx.tx, kind, args.item_id)
+    purged = await service.purge(ctx.tx, kind, args.item_id, args)
     if purged is None:
         raise TrashedItemNotFound
     revision, counts = purged
+    if ctx.principal.collections is not None:
+        counts = {name: count for name, count in counts.items() if name in _OWN}
     ctx.emit(f"{kind}.purged", args.item_id, revision)
     return One(data=PurgedItem(id=args.item_id, kind=TrashKind(kind), purged=counts))
 

@@ -41,6 +41,10 @@ class RestoreItem(TrashedItemId, Lease):
     """Which item to take out of the trash; a managed document under its lease, while that is live."""
 
 
+class PurgeItem(TrashedItemId, Lease):
+    """Which item of the trash to remove for good; a managed document under its lease, while that is live."""
+
+
 class TrashedItem(Model):
     """A deleted item."""
 
@@ -64,4 +68,7 @@ class PurgedItem(Model):
 
     id: UUID
     kind: TrashKind
-    purged: Annotated[dict[str, int], Field(description="How many rows of what were removed.")]
+    purged: Annotated[
+        dict[str, int],
+        Field(description="How many rows of what were removed; a narrow key sees those of the item alone."),
+    ]

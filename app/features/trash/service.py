@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from app.gate.trash import Bin, Eraser
+    from app.kit.guarded import Lease
     from app.store.tx import Tx
 
 
@@ -29,13 +30,19 @@ def _erasers() -> dict[str, list[Eraser]]:
     return found
 
 
-async def purge(tx: Tx, kind: str, item_id: UUID) -> tuple[int, dict[str, int]] | None:
+async def purge(tx: Tx, kind: str, item_id: UUID, lease: Lease) -> tuple[int, dict[str, int]] | None:
     """Remove a deleted item for good; gives its revision and what was removed, None when it is not in the trash.
 
     Whether the caller may is judged by the statement that buries the item; what the item left in places that the
     caller cannot see goes too.
+
+    Raises:
+        LeaseRequired, LeaseLost: of a managed document.
     """
-    revision = await bins()[kind].bury(tx, item_id)
+    for eraser in _erasers().get(kind, ()):
+        if eraser.before is not None:
+            await eraser.before(tx, item_id)
+    revision = await bins()[kind].bury(tx, item_id, lease)
     if revision is None:
         return None
     counts: dict[str, int] = {}

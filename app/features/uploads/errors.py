@@ -28,7 +28,7 @@ class FileUnreadable(AppError):
 
     def __init__(self, why: str) -> None:
         super().__init__(
-            f"The file cannot be kept: {why}. Save it anew or in another format, or send its text with "
+            f"The file cannot be read: {why}. Save it anew or in another format, or send its text with "
             "POST /v1/documents instead.",
             details=[{"field": "file", "message": why}],
         )

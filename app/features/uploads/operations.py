@@ -2,48 +2,51 @@
 
 from __future__ import annotations
 
-from app.features.collections import service as collections
+from pydantic_core import to_jsonable_python as to_jsonable
+
 from app.features.collections.errors import CollectionNotFound
 from app.features.documents import service as documents
-from app.features.documents.schemas import MAX_TITLE, CreateDocument, Document
+from app.features.documents.schemas import MAX_TITLE, CreateDocument, Document, Status
 from app.features.uploads import queries
-from app.features.uploads.errors import FileTypeUnsupported, FileUnreadable, OriginalNotFound
-from app.features.uploads.remote import Converter
-from app.features.uploads.schemas import Converted, GetOriginal, UploadDocument
-from app.gate.operation import Context, effect, query
+from app.features.uploads.errors import FileTypeUnsupported, OriginalNotFound
+from app.features.uploads.kinds import kind_of
+from app.features.uploads.schemas import GetOriginal, UploadDocument
+from app.features.uploads.service import WAITING, reading_job
+from app.gate.index import index_job
+from app.gate.operation import Context, command, query
 from app.gate.policy import Meter, Rate, Scope
 from app.kit.errors import InvalidRequest
 from app.kit.schema import Binary, One
+from app.store.base import EVERYTHING
 
 FILE = "file"
 """The source type of documents that were made from a file."""
 
 
-async def _convert(ctx: Context, args: UploadDocument) -> Converted:
-    """Read the file, after what would be refused anyway."""
-    await collections.check_place(ctx, args.collection_id)
-    return await ctx.get(Converter).convert(ctx.workspace_id, args.file)
-
-
-@effect(
+@command(
     "documents.upload",
-    prepare=_convert,
     scope=Scope.DOCUMENTS_WRITE,
     rate=Rate.API,
     spends=(Meter.DOCUMENTS, Meter.STORAGE_BYTES),
-    raises=(FileTypeUnsupported, FileUnreadable, InvalidRequest, CollectionNotFound),
+    raises=(FileTypeUnsupported, InvalidRequest, CollectionNotFound),
 )
-async def upload_document(ctx: Context, args: UploadDocument, found: Converted) -> One[Document]:
+async def upload_document(ctx: Context, args: UploadDocument) -> One[Document]:
     """Make a document of a file: its text as Markdown; the file itself is kept too.
 
-    PDF, Office, EPUB, HTML, CSV, JSON, notebooks, mail, text and code are read. What cannot be read is refused with the
-    reason, and nothing is kept.
+    PDF, Office, EPUB, HTML, CSV, JSON, notebooks, mail, text and code are read, after this answers: the document is
+    `processing` until its text is there (as its next version), and `failed` with the reason where it cannot be read.
     """
-    title = (args.title or found.title or args.file.name)[:MAX_TITLE].strip()
-    new = CreateDocument(title=title, content=found.content, tags=args.tags, collection_id=args.collection_id)
+    if kind_of(args.file.name, args.file.media_type) is None:
+        raise FileTypeUnsupported(args.file.name)
+    title = (args.title or args.file.name)[:MAX_TITLE].strip()
+    new = CreateDocument(title=title, content="", tags=args.tags, collection_id=args.collection_id)
     document = await documents.create(ctx, new, source_type=FILE)
+    call = to_jsonable(ctx.call(index_job(ctx.workspace_id))) | {"collections": EVERYTHING}  # its place was judged
+    titled = args.title is not None
     await queries.put_original(ctx.tx, document.id, args.file)
-    return One(data=document)
+    await queries.await_text(ctx.tx, document.id, titled=titled, call=call, note=WAITING)
+    ctx.enqueue(reading_job(ctx.workspace_id))
+    return One(data=document.model_copy(update={"status": Status.PROCESSING, "status_reason": WAITING}))
 
 
 @query("documents.original", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(OriginalNotFound,))

@@ -10,7 +10,7 @@ ROUTES = [
         "POST",
         "/v1/documents/upload",
         operations.upload_document,
-        status=201,
+        status=202,
         core=False,
         location=lambda result: f"/v1/documents/{result.data.id}",
     ),

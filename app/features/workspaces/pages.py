@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.edge.web.page import HOME, Page, call, every, form, gate_of, redirect, render, visitor
+from app.edge.web.page import HOME, Page, call, every, form, gate_of, panels, redirect, render, visitor
 from app.features.accounts.operations import get_me
 from app.features.signin.service import SignIn
 from app.features.workspaces import operations, service
@@ -23,16 +23,12 @@ ROLES = [
 _WORKSPACES, _MEMBERS = "/dashboard/workspaces", "/dashboard/members"
 
 
-async def start(request: Request) -> Response:
-    """Lead to where a visitor belongs."""
-    return redirect(HOME if await visitor(request) is not None else "/sign-in")
-
-
 async def dashboard(request: Request) -> Response:
     """Greet a person, with links to everything."""
     me = (await call(request, get_me)).data
     found = await every(request, operations.list_workspaces)
-    return render(request, "dashboard.html", me=me, workspaces=found)
+    more = await panels(request, "overview", me) if me.plan else []
+    return render(request, "dashboard.html", me=me, workspaces=found, panels=more)
 
 
 async def workspaces(request: Request) -> Response:
@@ -151,7 +147,6 @@ async def accept(request: Request) -> Response:
 
 
 PAGES = [
-    Page("/", start),
     Page(HOME, dashboard),
     Page(_WORKSPACES, workspaces),
     Page(_WORKSPACES, create, ("POST",)),

@@ -72,6 +72,8 @@ class Structure:
 
     headings: list[Heading]
     blocks: list[Block]
+    complete: bool = True
+    """Whether the text was read as Markdown; it was not when it has too many lines or headings."""
 
 
 def _parser() -> MarkdownIt:
@@ -89,7 +91,7 @@ def parse(text: str) -> Structure:
     first = 1 if text.startswith(_BOM) else 0
     lines = _line_starts(text, first)
     if lines is None:
-        return Structure([], [Block(Kind.PLAIN, first, len(text))])
+        return Structure([], [Block(Kind.PLAIN, first, len(text))], complete=False)
     front = _front_matter_lines(text, lines)
     tokens = _PARSER.parse(_parser_view(text, lines, front))
     builder = _Builder(text, lines)
@@ -99,7 +101,7 @@ def parse(text: str) -> Structure:
         builder.take(token, front)
     builder.fill(len(lines) - 1)
     if len(builder.headings) > MAX_HEADINGS:
-        return Structure([], [Block(Kind.PLAIN, first, len(text))])
+        return Structure([], [Block(Kind.PLAIN, first, len(text))], complete=False)
     return Structure(builder.headings, builder.blocks)
 
 

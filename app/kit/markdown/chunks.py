@@ -126,9 +126,7 @@ def _drafts(title: str, text: str) -> list[_Draft]:
     return [document, *by_section, *paragraphs]
 
 
-def _passages(
-    text: str, blocks: list[Block], turns: list[Turn], header: str
-) -> Iterator[tuple[Span, str, str | None]]:
+def _passages(text: str, blocks: list[Block], turns: list[Turn], header: str) -> Iterator[tuple[Span, str, str | None]]:
     """Cut a section, each passage with its header and speaker; a turn is a passage, or several if it is very long."""
     for turn, run in by_turn(blocks, turns):
         if turn is None:

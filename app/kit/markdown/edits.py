@@ -9,8 +9,9 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Final
 
+from app.kit.markdown.blocks import parse
 from app.kit.markdown.chunks import SEPARATOR
-from app.kit.markdown.outline import Section, sections
+from app.kit.markdown.outline import Section, outline
 
 _MARK = re.compile(r"#{1,6}\s+")
 _SHOWN: Final = 20
@@ -71,9 +72,9 @@ def edited(text: str, edits: Sequence[TextEdit]) -> str:
     Raises:
         EditError: one edit cannot be applied; then none is.
     """
-    outline = sections(text) if any(edit.section is not None for edit in edits) else []
+    tree = _outline(text, edits)
     patches = sorted(
-        (_patch(text, outline, number, edit) for number, edit in enumerate(edits)),
+        (_patch(text, tree, number, edit) for number, edit in enumerate(edits)),
         key=lambda patch: (patch.start, patch.end, patch.number),
     )
     for before, after in pairwise(patches):
@@ -82,6 +83,17 @@ def edited(text: str, edits: Sequence[TextEdit]) -> str:
             message = f"edits {numbers[0]} and {numbers[1]} change the same text; make them one edit"
             raise EditError(numbers[1], "edits", "overlap", message, {"edits": numbers})
     return "".join(_pieces(text, patches))
+
+
+def _outline(text: str, edits: Sequence[TextEdit]) -> list[Section]:
+    number = next((number for number, edit in enumerate(edits) if edit.section is not None), None)
+    if number is None:
+        return []
+    structure = parse(text)
+    if not structure.complete:
+        message = "the document has too many lines or headings to be edited by section; use `find`"
+        raise EditError(number, "section", "too_large", message, {})
+    return outline(text, structure.headings)
 
 
 def _pieces(text: str, patches: Sequence[_Patch]) -> Iterator[str]:

@@ -61,6 +61,7 @@ async def test_public_methods_need_no_credential(http, era, method):
     assert (await era.send(http, method)).status_code == 200
 
 
+@proves("MCP-CHALLENGE")
 @pytest.mark.parametrize("method", CHALLENGE)
 async def test_protected_methods_are_challenged_without_an_error_code(http, era, method):
     answer = await era.send(http, method, CHALLENGE[method], message_id="m-1")
@@ -121,6 +122,7 @@ BOMBS = {
 }
 
 
+@proves("MCP-ALONE")
 @pytest.mark.parametrize("bomb", BOMBS)
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28", "1900-01-01"])
 async def test_what_is_no_message_gets_one_clean_error(http, bomb, version):

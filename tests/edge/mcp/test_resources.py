@@ -23,6 +23,7 @@ async def test_the_list_is_short_and_public(http, era):
     ]
 
 
+@proves("RES-PUBLIC")
 async def test_public_resources_are_readable_by_everybody(http, era):
     for uri in PUBLIC:
         contents = (await era.send(http, "resources/read", {"uri": uri})).json()["result"]["contents"]

@@ -225,6 +225,7 @@ async def test_another_workspace_sees_nothing(alice, bob, make, era):
     assert (await alice.client.get(f"/v1/documents/{document['id']}")).status_code == 200
 
 
+@proves("MCP-CURSOR")
 async def test_lists_page_by_cursor_and_say_when_a_limit_was_cut(alice, make, era):
     for number in range(3):
         await make.document(alice.client, title=f"Number {number}")

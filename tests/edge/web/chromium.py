@@ -27,9 +27,14 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 AXE = "axe-core@4.14.1"
 _MOST_KEYS = 150
 
+# Tab stops once at a group of radio buttons: at the one that is chosen, else at the first.
 _CONTROLS = """() => [...document.querySelectorAll(
   "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
-)].filter(e => !e.disabled && e.checkVisibility({visibilityProperty: true}))"""
+)].filter(e => !e.disabled && e.checkVisibility({visibilityProperty: true})).filter(e => {
+  if (e.type !== "radio") return true;
+  const group = [...e.form.elements].filter(o => o.type === "radio" && o.name === e.name);
+  return e === (group.find(o => o.checked) || group[0]);
+})"""
 _TO_THE_TOP = """() => {
   document.body.tabIndex = -1;
   document.body.focus();

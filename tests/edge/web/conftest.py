@@ -45,6 +45,6 @@ async def signed_in(up, browser):
 
 
 @pytest_asyncio.fixture(scope="session")
-async def world(up, browser, signed_in):
+async def scene(up, browser, signed_in):
     """A service with some life in it."""
     return await shown.made(up, browser, signed_in)

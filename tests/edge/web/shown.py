@@ -143,6 +143,19 @@ VIEWS = [
     View("invite-of-another", "{invite_of_guest}", "owner", served_by="/invite/{token}"),
     View("app-refused", "/oauth/authorize?client_id=none", "nobody", 400),
     View("start", "/"),
+    View("home", "/", "nobody"),
+    View("pricing", "/pricing", "nobody"),
+    View("about", "/about", "nobody"),
+    View("chatgpt-app", "/chatgpt-app", "nobody"),
+    View("mcp-server", "/mcp-server", "nobody"),
+    View("status", "/status", "nobody"),
+    View("handbook", "/docs", "nobody"),
+    View("handbook-page", "/docs/coordination", "nobody", served_by="/docs/{name}"),
+    View("handbook-api", "/docs/api", "nobody", served_by="/docs/{name}"),
+    View("links", "/dashboard/links"),
+    View("links-none", "/dashboard/links", "guest"),
+    View("share", "/dashboard/share/document/{unshared}", served_by="/dashboard/share/{kind}/{id}"),
+    View("share-shared", "/dashboard/share/document/{document}", served_by="/dashboard/share/{kind}/{id}"),
     View("overview", "/dashboard"),
     View("overview-of-two", "/dashboard", "guest"),
     View("connect", "/dashboard/connect"),
@@ -172,6 +185,41 @@ VIEWS = [
     View("device", "/oauth/device"),
     View("device-refused", "/oauth/device", "owner", 400, _wrong_code),
     View("device-consent", "/oauth/device?user_code={user_code}"),
+    View("documents", "/dashboard/documents"),
+    View("documents-none", "/dashboard/documents", "guest"),
+    View("document-new", "/dashboard/documents/new"),
+    View("document-edit", "/dashboard/documents/{document}/edit", served_by="/dashboard/documents/{id}/edit"),
+    View("versions", "/dashboard/documents/{document}/versions", served_by="/dashboard/documents/{id}/versions"),
+    View("diff", "/dashboard/documents/{document}/diff?from=1&to=1", served_by="/dashboard/documents/{id}/diff"),
+    View(
+        "no-original",
+        "/dashboard/documents/none/original",
+        "owner",
+        404,
+        served_by="/dashboard/documents/{id}/original",
+    ),
+    View("upload", "/dashboard/documents/upload"),
+    View("save-page", "/dashboard/documents/save-page"),
+    View("prompts", "/dashboard/prompts"),
+    View("prompt-new", "/dashboard/prompts/new"),
+    View("prompt", "/dashboard/prompts/{prompt}", served_by="/dashboard/prompts/{id}"),
+    View("prompt-edit", "/dashboard/prompts/{prompt}/edit", served_by="/dashboard/prompts/{id}/edit"),
+    View("prompt-versions", "/dashboard/prompts/{prompt}/versions", served_by="/dashboard/prompts/{id}/versions"),
+    View("prompt-diff", "/dashboard/prompts/{prompt}/diff?from=1&to=1", served_by="/dashboard/prompts/{id}/diff"),
+    View("collections", "/dashboard/collections"),
+    View("collection-new", "/dashboard/collections/new"),
+    View("collection", "/dashboard/collections/{collection}", served_by="/dashboard/collections/{id}"),
+    View("collection-edit", "/dashboard/collections/{collection}/edit", served_by="/dashboard/collections/{id}/edit"),
+    View("collection-add", "/dashboard/collections/{collection}/add", served_by="/dashboard/collections/{id}/add"),
+    View("search", "/dashboard/search?q=release"),
+    View("search-empty", "/dashboard/search", "guest"),
+    View("trash", "/dashboard/trash"),
+    View("settings", "/dashboard/settings"),
+    View("audit", "/dashboard/audit"),
+    View("export", "/dashboard/export"),
+    View("no-export", "/dashboard/export/none", "owner", 404, served_by="/dashboard/export/{id}"),
+    View("no-archive", "/dashboard/export/none/content", "owner", 404, served_by="/dashboard/export/{id}/content"),
+    View("samples", "/dashboard/samples"),
     View("not-a-document", "/dashboard/documents/none", "owner", 404, served_by="/dashboard/documents/{id}"),
 ]
 
@@ -193,10 +241,18 @@ async def made(up: Up, browser: Browser, owner: StorageState) -> World:
     await _send(page)
     await _programs(world, up)
     await _allow(world, page)
+    await _share(world, page)
     await _settle(world, guest)
     world.places["set_password"] = await _mailed_link(world, "/forgot-password", guest)
     world.places["sign_up"] = await _mailed_link(world, "/sign-up", newcomer)
     return world
+
+
+async def _share(world: World, page: Page) -> None:
+    """Let the owner share a document."""
+    await page.goto(world.url("/dashboard/share/document/{document}"))
+    await _send(page, "main button[type=submit] >> nth=-1")
+    world.places["shared"] = path_of(await page.input_value("#s-secret"))
 
 
 async def _settle(world: World, guest: str) -> None:
@@ -259,8 +315,14 @@ async def _programs(world: World, up: Up) -> None:
         text = "# Release runbook\n\nTag, wait for the build, then announce.\n\n" + "A long line without end. " * 40
         written = {"title": "Release runbook", "content": text, "tags": ["runbook", "release"]}
         headers = {"authorization": up.running().authorization}
-        answer = await http.post("/v1/documents", json=written, headers=headers)
-        world.places["document"] = answer.json()["data"]["id"]
+        prompt = {"title": "Notes", "description": "Writes notes.", "content": "For ${version}."}
+        collection = {"name": "Releases", "color": "#3366cc"}
+        for kind, body in (("prompt", prompt), ("collection", collection)):
+            made = await http.post(f"/v1/{kind}s", json=body, headers=headers)
+            world.places[kind] = made.json()["data"]["id"]
+        for name in ("unshared", "document"):
+            answer = await http.post("/v1/documents", json=written, headers=headers)
+            world.places[name] = answer.json()["data"]["id"]
 
 
 @asynccontextmanager

@@ -28,17 +28,17 @@ async def pressed(page, button, key="Enter"):
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
 @proves("WEB-KEYBOARD")
-async def test_sign_in_create_and_revoke_a_key_invite_consent_and_sign_out(world: World, scripts):
-    page = await (await world.visit("nobody", scripts=scripts)).new_page()
+async def test_sign_in_create_and_revoke_a_key_invite_consent_and_sign_out(scene: World, scripts):
+    page = await (await scene.visit("nobody", scripts=scripts)).new_page()
     main = page.locator("main")
 
-    await page.goto(world.url("/dashboard/keys"))
+    await page.goto(scene.url("/dashboard/keys"))
     await typed(page, "Email", OWNER)
     await page.keyboard.press("Tab")
     await page.keyboard.type(PASSWORD)
     async with page.expect_navigation():
         await page.keyboard.press("Enter")
-    assert page.url == world.url("/dashboard/keys")
+    assert page.url == scene.url("/dashboard/keys")
 
     name = f"By keyboard {secrets.token_hex(4)}"
     await typed(page, "Name", name)
@@ -46,7 +46,7 @@ async def test_sign_in_create_and_revoke_a_key_invite_consent_and_sign_out(world
     await page.keyboard.press("Space")
     await pressed(page, main.get_by_role("button", name="Create key"))
     key = await page.input_value("#s-secret")
-    async with httpx2.AsyncClient(base_url=world.up.url, headers={"authorization": f"API-Key {key}"}) as http:
+    async with httpx2.AsyncClient(base_url=scene.up.url, headers={"authorization": f"API-Key {key}"}) as http:
         assert (await http.get("/v1/user/me")).json()["data"]["email"] == OWNER
         row = page.get_by_role("row").filter(has_text=name)
         await tab_to(page, row.locator("summary"))
@@ -54,7 +54,7 @@ async def test_sign_in_create_and_revoke_a_key_invite_consent_and_sign_out(world
         await pressed(page, row.get_by_role("button", name="Revoke for good"))
         assert await row.count() == 0
 
-    await page.goto(world.url("/dashboard/members"))
+    await page.goto(scene.url("/dashboard/members"))
     address = f"{secrets.token_hex(4)}@example.test"
     await typed(page, "Email", address)
     await pressed(page, main.get_by_role("button", name="Invite", exact=True))
@@ -64,21 +64,21 @@ async def test_sign_in_create_and_revoke_a_key_invite_consent_and_sign_out(world
 
     async with answering() as place:
         for decision, answer in (("Deny", "error"), ("Allow", "code")):
-            await page.goto(world.up.url + await registered(world.up, "Helper", place, secrets.token_urlsafe(48)))
+            await page.goto(scene.up.url + await registered(scene.up, "Helper", place, secrets.token_urlsafe(48)))
             await pressed(page, main.get_by_role("button", name=decision))
             assert page.url.startswith(place)
             assert answer in httpx2.URL(page.url).params
 
-    await page.goto(world.url("/dashboard"))
+    await page.goto(scene.url("/dashboard"))
     await pressed(page, page.get_by_role("navigation").get_by_role("button", name="Sign out"))
-    assert page.url == world.url("/sign-in")
+    assert page.url == scene.url("/sign-in")
     await page.context.close()
 
 
-async def test_a_device_is_allowed_and_a_password_changed_by_keyboard(world: World):
-    page = await (await world.visit("owner")).new_page()
-    await page.goto(world.url("/oauth/device"))
-    async with httpx2.AsyncClient(base_url=world.up.url) as http:
+async def test_a_device_is_allowed_and_a_password_changed_by_keyboard(scene: World):
+    page = await (await scene.visit("owner")).new_page()
+    await page.goto(scene.url("/oauth/device"))
+    async with httpx2.AsyncClient(base_url=scene.up.url) as http:
         begun = (await http.post("/oauth/device_authorization", data={"client_id": "ctx"})).json()
     await page.keyboard.type(begun["user_code"].lower())
     async with page.expect_navigation():
@@ -88,9 +88,9 @@ async def test_a_device_is_allowed_and_a_password_changed_by_keyboard(world: Wor
     await page.context.close()
 
 
-async def test_the_first_tab_leads_past_the_navigation(world: World):
-    page = await (await world.visit("owner")).new_page()
-    await page.goto(world.url("/dashboard/account"))
+async def test_the_first_tab_leads_past_the_navigation(scene: World):
+    page = await (await scene.visit("owner")).new_page()
+    await page.goto(scene.url("/dashboard/account"))
     await page.keyboard.press("Tab")
     assert await page.evaluate("document.activeElement.textContent") == "Skip to the content"
     await page.keyboard.press("Enter")
@@ -99,9 +99,9 @@ async def test_the_first_tab_leads_past_the_navigation(world: World):
     await page.context.close()
 
 
-async def test_a_barrier_would_be_found(world: World):
-    page = await (await world.visit("nobody")).new_page()
-    await page.goto(world.url("/sign-in"))
+async def test_a_barrier_would_be_found(scene: World):
+    page = await (await scene.visit("nobody")).new_page()
+    await page.goto(scene.url("/sign-in"))
     await page.evaluate("document.querySelector('label').remove()")
     await page.evaluate("document.querySelector('.lead').style.color = '#ccc'")
     assert {text.split()[1] for text in await barriers(page)} == {"label:", "color-contrast:"}

@@ -12,12 +12,12 @@ pytestmark = [pytest.mark.prove, pytest.mark.timeout(240)]
 SIZES = {"wide": DESKTOP, "narrow": PHONE}
 
 
-async def open_view(world, view, *, scripts=True):
+async def open_view(scene, view, *, scripts=True):
     """Lead to a view; returns the page and what the browser complained about."""
-    page, complaints = await quiet(await world.visit(view.who, scripts=scripts))
+    page, complaints = await quiet(await scene.visit(view.who, scripts=scripts))
     answers = []
     page.on("response", lambda answer: answers.append(answer) if answer.request.is_navigation_request() else None)
-    await page.goto(world.url(view.path))
+    await page.goto(scene.url(view.path))
     if view.act is not None:
         await view.act(page)
         await page.wait_for_load_state()
@@ -40,13 +40,13 @@ async def judge(page):
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 @proves("WEB-EVERYBODY")
-async def test_a_page_keeps_nobody_out(world, view):
-    page, complaints = await open_view(world, view)
+async def test_a_page_keeps_nobody_out(scene, view):
+    page, complaints = await open_view(scene, view)
     for scheme, size in (("light", "wide"), ("dark", "narrow")):
         await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         await page.set_viewport_size(SIZES[size])
         await judge(page)
-    bare, silence = await open_view(world, view, scripts=False)
+    bare, silence = await open_view(scene, view, scripts=False)
     assert await bare.inner_text("h1") == await page.inner_text("h1")
     assert await bare.locator("button[data-copy]:visible").count() == 0
     assert await too_wide(bare) <= 0

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from app import features
 from app.edge.address import Addresses
+from app.edge.discovery.pages import PAGES as ABOUT
 from app.edge.web.page import RATES, _sealed, local_path
 from tests.contract.requirements import proves
 from tests.edge.web.shown import VIEWS
@@ -17,10 +18,16 @@ from tests.support.service import serving
 from tests.support.visitor import Visitor, hidden, sign_in_link, with_password
 
 PAGES = list(features.collect("pages", "PAGES"))
-SHOWN = sorted({page.path for page in PAGES if "GET" in page.methods})
+SHOWN = sorted({page.path for page in PAGES if "GET" in page.methods and not page.open})
+OPEN = sorted({page.path for page in PAGES if "GET" in page.methods and page.open})
+TEXTS = {path for path in OPEN if path.endswith((".md", ".txt"))}
+SHARED = {"/s/{token}"}
+"""Judged in `test_shared_pages.py`."""
 NEED_A_LINK = {"/sign-up", "/sign-up/{token}", "/invite/{token}"}
 """Where there is nothing to send to without a link, or while sign-up is closed; their features test them."""
-SENT = [page for page in PAGES if "POST" in page.methods and page.path not in NEED_A_LINK]
+SENT = [page for page in PAGES if "POST" in page.methods and page.path not in NEED_A_LINK and not page.open]
+WITH_FILES = {"/dashboard/import", "/dashboard/documents/upload"}
+"""Pages whose forms bring files."""
 APP = Path(__file__).parents[3] / "app"
 
 
@@ -59,7 +66,7 @@ async def test_every_page_is_sealed_signed_in_or_not(path, service, make, visito
 
 @pytest.mark.parametrize("path", [path for path in SHOWN if path.startswith("/dashboard")])
 async def test_a_page_of_a_person_asks_to_sign_in_and_comes_back(path, visitor):
-    path = path.replace("{id}", "some-id")
+    path = path.replace("{id}", "some-id").replace("{kind}", "document")
     answer = await visitor.get(path)
     assert answer.status_code == 303
     assert answer.headers["location"] == f"/sign-in?next={path}"
@@ -85,7 +92,8 @@ async def test_a_form_that_our_page_did_not_send_is_refused(page, service, make,
         (fields, {}),
     ]
     for sent, headers in wrong:
-        answer = await browser.client.post(path, data=sent, headers=headers)
+        parts = {name: (None, value) for name, value in sent.items()} if path in WITH_FILES else None
+        answer = await browser.client.post(path, data=None if parts else sent, files=parts, headers=headers)
         assert answer.status_code == 403, (sent, headers, answer.text)
         assert_sealed(answer)
     plain = {"content-type": "text/plain"} | right
@@ -205,7 +213,8 @@ def test_templates_have_names_of_their_own():
 
 
 def test_every_page_is_judged_in_a_browser():
-    assert {view.pattern for view in VIEWS} == set(SHOWN)
+    about = {page.path for page in ABOUT}
+    assert {view.pattern for view in VIEWS} == {*SHOWN, *OPEN, *about} - TEXTS - SHARED
 
 
 def test_every_page_has_a_rate_and_a_reason():

@@ -187,3 +187,12 @@ async def test_a_mismatch_of_large_texts_stays_small(alice, make):
     assert answer.status_code == 409
     assert len(answer.content) < 100_000
     assert answer.json()["error"]["details"]["theirs"].endswith("@@ cut at 20000 characters @@\n")
+
+
+async def test_sections_of_a_text_with_too_many_headings_are_refused_with_the_reason(alice, make):
+    made = await make.document(alice.client, content="".join(f"# h{n}\n" for n in range(10_001)))
+    url = f"/v1/documents/{made['id']}"
+    answer = await alice.client.patch(url, json={"edits": [{"op": "insert", "section": "h5", "text": "x"}]})
+    assert (answer.status_code, "too many lines or headings" in answer.text) == (409, True), answer.text
+    answer = await alice.client.patch(url, json={"edits": [{"op": "replace", "find": "# h5\n", "text": "# h five\n"}]})
+    assert answer.status_code == 200

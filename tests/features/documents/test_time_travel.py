@@ -136,3 +136,10 @@ async def test_another_tenants_revisions_do_not_exist(alice, bob, make):
     url = await history(alice, make)
     assert (await at(bob.client, url, 1)).status_code == 404
     assert (await bob.client.get(f"{url}/diff", params={"from": 1})).status_code == 404
+
+
+@pytest.mark.parametrize("when", ["9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+01:00", "0001-01-01T00:00:00Z"])
+async def test_times_beyond_the_calendar_are_refused(alice, make, when):
+    url = f"/v1/documents/{(await make.document(alice.client))['id']}"
+    assert (await alice.client.get(url, params={"asOf": when})).status_code == 400
+    assert (await alice.client.get(f"{url}/diff", params={"from": when})).status_code == 400

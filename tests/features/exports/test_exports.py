@@ -154,3 +154,24 @@ async def test_a_purge_takes_every_archive_with_it(alice, make, sql):
     for export_id in (ready, running):
         assert (await alice.client.get(f"/v1/exports/{export_id}/content")).status_code == 410
     assert await sql.fetchval("SELECT count(*) FROM blobs WHERE workspace_id = $1", alice.workspace_id) == 0
+
+
+async def exported(make, user):
+    started = await user.client.post("/v1/exports")
+    await make.export(user, started.json()["data"]["id"])
+    return started.headers["location"]
+
+
+async def test_a_purge_spares_the_archives_that_never_held_the_item(alice, make):
+    kept = await make.document(alice.client)
+    before = await exported(make, alice)
+    late = await make.document(alice.client)
+    after = await exported(make, alice)
+    await alice.client.delete(f"/v1/documents/{late['id']}")
+    without = await exported(make, alice)
+    counts = (await alice.client.delete(f"/v1/trash/{late['id']}")).json()["data"]["purged"]
+    assert counts["archives"] == 1
+    states = [(await alice.client.get(url)).json()["data"]["state"] for url in (before, after, without)]
+    assert states == ["ready", "gone", "ready"]
+    await alice.client.delete(f"/v1/documents/{kept['id']}")
+    assert (await alice.client.delete(f"/v1/trash/{kept['id']}")).json()["data"]["purged"]["archives"] == 2

@@ -176,3 +176,18 @@ async def test_texts_of_an_import_that_nobody_finished_are_forgotten(alice, data
     while await queries.list_abandoned(database, 1):
         await jobs.sweep(Work(database, {}))
     assert await sql.fetchval(count, alice.workspace_id) == 0
+
+
+@pytest.mark.parametrize("field", ["createdAt", "decidedAt"])
+@pytest.mark.parametrize("when", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_times_at_the_ends_of_the_calendar_are_refused(alice, field, when):
+    import_id = await archives.start(alice.client)
+    text, (place, lines) = document()
+    assert WHEN in lines
+    wrong = "".join(
+        json.dumps(json.loads(line) | ({field: when} if field in json.loads(line) else {})) + "\n"
+        for line in lines.splitlines()
+    )
+    answer = await archives.put(alice.client, import_id, 1, [text, (place, wrong)])
+    assert (answer.status_code, answer.json()["error"]["reason"]) == (400, "INVALID_REQUEST")
+    assert (await alice.client.get("/v1/documents")).json()["data"] == []

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from tests.contract.requirements import proves
-from tests.support import archives
+from tests.support import archives, files
 
 TEXTS = [
     "---\ntitle: not ours\n---\n\nA text that looks like front matter.\r\nWith both kinds of ends.\n",
     "",
     "\ufeffno newline at the end \u2028 日本語 🙂 \x85",
     "---\n\n---\n\n",
+]
+
+FILES = [
+    ("Plan Ä.docx", files.docx("The keeper rang the bell"), "application/vnd.openxmlformats"),
+    ("same as its text.md", b"# A text\n\nthat is its file's.\n", "text/markdown"),
 ]
 
 
@@ -25,6 +30,10 @@ async def fill(make, client):
     first = (await client.get(f"{url}/versions")).json()["data"][-1]["id"]
     assert (await client.post(f"{url}/restore", json={"versionId": first})).status_code == 200
     assert (await client.patch(f"/v1/documents/{documents[1]}", json={"content": ""})).status_code == 200
+    for name, content, kind in FILES:
+        sent = await client.post("/v1/documents/upload", files={"file": (name, content, kind)})
+        assert sent.status_code == 202, sent.text
+        documents.append(sent.json()["data"]["id"])
     made = await make.prompt(client, content="Say ${what}.", parameters={"b": 1.50, "a": [None, "x"]}, tags=["p"])
     prompt, version = made["id"], made["versionId"]
     assert (await client.put(f"/v1/prompts/{prompt}/labels/live", json={"versionId": version})).status_code == 200
@@ -47,7 +56,7 @@ async def test_an_archive_survives_an_import_into_an_empty_workspace(alice, bob,
     for size in (1, 1000):
         other = bob if size == 1 else await make.user()
         done = await archives.load(other.client, content, size)
-        assert (done["finished"], done["counts"]["created"], done["counts"]["existing"]) == (True, 8, 0)
+        assert (done["finished"], done["counts"]["created"], done["counts"]["existing"]) == (True, 10, 0)
         assert await archives.export(make, other) == first
     for kind, wanted in ids.items():
         for item in wanted:
@@ -56,6 +65,10 @@ async def test_an_archive_survives_an_import_into_an_empty_workspace(alice, bob,
             assert {k: v for k, v in mine.items() if k not in passing} == {
                 k: v for k, v in theirs.items() if k not in passing
             }
+    for item, (_, content, kind) in zip(ids["documents"][-2:], FILES, strict=True):
+        mine, theirs = [await user.client.get(f"/v1/documents/{item}/original") for user in (alice, bob)]
+        assert (theirs.content, theirs.headers["content-type"]) == (content, kind)
+        assert theirs.headers["content-disposition"] == mine.headers["content-disposition"]
     for kind in ("documents", "prompts"):
         for item in ids[kind]:
             path = f"/v1/{kind}/{item}/versions"
@@ -76,6 +89,24 @@ async def test_an_imported_document_goes_on_as_any_other(alice, bob, make):
     assert (await alice.client.get(url)).json()["data"]["content"] == TEXTS[0]
 
 
+@proves("EXPORT-FILES")
+async def test_a_file_comes_in_pieces_and_only_as_it_was(alice, bob, make):
+    sent = await alice.client.post("/v1/documents/upload", files={"file": FILES[0]})
+    content = archives.files(await archives.export(make, alice))
+    [(place, original)] = [(path, found) for path, found in content if isinstance(found, bytes)]
+    assert (place, original) == (f"documents/{sent.json()['data']['id']}/original", FILES[0][1])
+    lost = [item for item in content if item[0] != place]
+    changed = [(path, b"other" if path == place else found) for path, found in content]
+    for damaged in (lost, changed):
+        refused = await archives.put(bob.client, await archives.start(bob.client), 1, damaged)
+        assert (refused.status_code, "its file did not come before it" in refused.text) == (400, True), refused.text
+    at = content.index((place, original))
+    pieces = [(place, original[start : start + 99]) for start in range(0, len(original), 99)]
+    assert len(pieces) > 2
+    await archives.load(bob.client, [*content[:at], *pieces, *content[at + 1 :]], 1)
+    assert (await bob.client.get(f"/v1/{place}")).content == original
+
+
 async def test_importing_again_leaves_what_is_there_as_it_is(alice, make):
     ids = await fill(make, alice.client)
     content = archives.files(await archives.export(make, alice))
@@ -83,6 +114,6 @@ async def test_importing_again_leaves_what_is_there_as_it_is(alice, make):
     await alice.client.patch(url, json={"content": "newer"})
     await alice.client.delete(f"/v1/documents/{ids['documents'][1]}")
     counts = (await archives.load(alice.client, content))["counts"]
-    assert (counts["created"], counts["existing"]) == (0, 8)
+    assert (counts["created"], counts["existing"]) == (0, 10)
     assert (await alice.client.get(url)).json()["data"]["content"] == "newer"
     assert (await alice.client.get(f"/v1/documents/{ids['documents'][1]}")).status_code == 404

@@ -8,7 +8,7 @@ import pytest
 
 from app.features.indexing import jobs as indexing_jobs
 from app.features.indexing import service
-from app.features.indexing.remote import Embedder
+from app.features.indexing.serving import Embedders
 from app.gate.index import index_job
 from app.store import jobs
 
@@ -31,7 +31,7 @@ class Poisoned:
 
 @pytest.fixture
 def work(database, model):
-    return jobs.Work(database, {Embedder: model})
+    return jobs.Work(database, {Embedders: Embedders(model)})
 
 
 async def queued(sql, workspace_id):

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from app.features.keys import service as keys
+from app.kit.errors import NotFound
 from tests.contract.requirements import proves
 from tests.support.examples import example, id_fields, listed, make_id, never_issued
 from tests.support.faces import KEY_FACES, RestFace, ToolFace, label
 from tests.support.factories import User
 from tests.support.rows import checksum
 
-WHOLE = ("exports.", "imports.")
+WHOLE = ("exports.", "imports.", "audit.")
 """Operations on the workspace as a whole: refused before anything is looked up."""
 
 NARROW_FACES = [face for face in KEY_FACES if not face.operation.name.startswith(WHOLE)]
@@ -61,8 +63,7 @@ def says_absent(face, outcome):
 async def inside(face, make, scene, alice):
     """Valid arguments whose objects are all within the key's reach."""
     args = await example(face, make, alice)
-    fields = face.args.model_fields
-    if "collectionId" in {field.alias or name for name, field in fields.items()}:
+    if "collectionId" in id_fields(face):
         args["collectionId"] = scene.collection["id"]
     if "itemId" in args:
         await alice.client.delete(f"/v1/documents/{scene.member['id']}")
@@ -76,6 +77,9 @@ async def inside(face, make, scene, alice):
         ]
     if "citationId" in args:
         documents = [(await alice.client.get(f"/v1/citations/{args['citationId']}")).json()["data"]["documentId"]]
+    if "hash" in args:
+        pack = (await alice.client.get(f"/v1/packs/{args['hash']}")).json()["data"]
+        documents = [item["documentId"] for item in pack["documents"]]
     prompts = [args["promptId"]] if "promptId" in args else []
     for kind, ids in (("document", documents), ("prompt", prompts)):
         url, body = f"/v1/collections/{scene.collection['id']}/items", {"itemIds": ids, "itemType": kind}
@@ -213,7 +217,21 @@ async def test_a_person_makes_restricted_keys_and_rotation_keeps_the_restriction
     for wrong, status in (([foreign["id"]], 404), (["no id"], 404), ([], 400)):
         answer = await client.post("/v1/keys", json=sent | {"collectionIds": wrong})
         assert answer.status_code == status
-    assert "only in 1 collection" in (await client.get("/dashboard/keys")).text
+    assert "only in <bdi>Mine</bdi>" in (await client.get("/dashboard/keys")).text
+
+
+@proves("KEY-COLLECTIONS")
+async def test_the_administrator_makes_restricted_keys(scene, database, alice, bob, make):
+    email, scopes = alice.email, ["documents.write"]
+    chosen = [uuid.UUID(scene.collection["id"])]
+    made = await keys.create_key(database, email, scopes, "narrow", collection_ids=chosen)
+    listed = await make.client(made["apiKey"]).get("/v1/documents")
+    assert [item["id"] for item in listed.json()["data"]] == [scene.member["id"]]
+    foreign = await make.collection(bob.client)
+    with pytest.raises(NotFound, match="collection"):
+        await keys.create_key(database, email, scopes, "narrow", collection_ids=[uuid.UUID(foreign["id"])])
+    with pytest.raises(NotFound, match="create-user"):
+        await keys.create_key(database, "nobody@example.com", scopes, "narrow", collection_ids=chosen)
 
 
 def test_the_attack_covers_every_face():

@@ -175,6 +175,17 @@ async def test_a_managed_document_leaves_the_trash_under_its_lease_alone_while_t
     assert (await managed.acquired())["fence"] == lease["fence"] + 1
 
 
+@proves("COORD-TRASH")
+async def test_a_managed_document_is_purged_under_its_lease_alone_while_that_is_live(managed):
+    lease = await managed.acquired()
+    await managed.client.delete(managed.url, headers=shown(lease))
+    url = f"/v1/trash/{managed.id}"
+    assert refusal(await managed.client.delete(url)) == (409, "LEASE_REQUIRED")
+    stale = shown(lease | {"fence": lease["fence"] + 1})
+    assert refusal(await managed.client.delete(url, headers=stale)) == (409, "LEASE_LOST")
+    assert (await managed.client.delete(url, headers=shown(lease))).status_code == 200
+
+
 @proves("COORD-20", "L2")
 async def test_one_of_many_acquires_the_lease(managed):
     answers = await asyncio.gather(*(managed.lease() for _ in range(12)))

@@ -143,6 +143,24 @@ async def test_reading_a_stored_resource_without_the_scope_is_a_challenge_too(fl
     assert found.json()["error"]["data"]["reason"] == "NOT_FOUND"
 
 
+@pytest.mark.parametrize("era", BOTH, ids=["legacy", "modern"])
+@pytest.mark.parametrize("path", ["/mcp", "/grok-mcp"])
+@proves("OAUTH-STEP-UP")
+async def test_stored_prompts_without_the_scope_are_a_challenge_too(flow, bearer, people, era, path):
+    narrow = bearer((await flow.tokens(scope="documents.read", resource=ISSUER + path))["access_token"])
+    wider = bearer((await flow.tokens(scope="prompts.read", resource=ISSUER + path))["access_token"])
+    key = await people.user(scopes=("documents.read",))
+    for method, params in (("prompts/list", {}), ("prompts/get", {"name": "0190f0f0-0000-7000-8000-000000000000"})):
+        answer = await era.send(narrow, method, params, path=path)
+        assert (answer.status_code, answer.json()["id"]) == (403, 1)
+        assert 'error="insufficient_scope", scope="documents.read prompts.read"' in answer.headers["www-authenticate"]
+        assert answer.json()["error"]["data"]["reason"] == "INSUFFICIENT_SCOPE"
+        assert (await era.send(wider, method, params, path=path)).status_code != 403
+        refused = await era.send(key.client, method, params, path=path)
+        assert "www-authenticate" not in refused.headers
+        assert refused.json()["error"]["data"]["reason"] == "INSUFFICIENT_SCOPE"
+
+
 async def test_over_rest_an_oauth_client_gets_the_challenge_and_a_key_does_not(flow, bearer, people):
     tokens = await flow.tokens(scope="documents.read", resource=f"{ISSUER}/v1")
     body = {"title": "A", "content": "B"}

@@ -7,7 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from app.features.documents.operations import create_document
+from app.features.imports.operations import put_chunk
 from app.features.plans import queries
+from app.gate.policy import Meter, Plan, Role
+from app.gate.principal import CredentialKind, Principal
+from app.gate.quota import Quota
+from app.kit.ids import new_id
 from tests.contract.requirements import proves
 
 DOCUMENT = {"title": "T", "content": "c"}
@@ -41,7 +47,7 @@ async def test_documents_of_files_count_like_others_and_their_originals_take_roo
     user = await limited.on("items")
     files = {"file": ("notes.md", b"# Notes", "text/markdown")}
     made = [await user.client.post("/v1/documents/upload", files=files) for _ in range(3)]
-    assert [answer.status_code for answer in made] == [201, 201, 402]
+    assert [answer.status_code for answer in made] == [202, 202, 402]
     assert refusal(made[2], "documents")["used"] == 2
     large = {"file": ("large.csv", b"a,b\n" * 300, "text/csv")}
     user = await limited.on("bytes")
@@ -178,3 +184,26 @@ async def test_a_missing_plan_is_said_before_a_missing_scope(make):
     await make.plan(user, None)
     client = make.client(await make.key(user, scopes=("prompts.read",)))
     assert (await client.get("/v1/documents")).json()["error"]["reason"] == "PLAN_REQUIRED"
+
+
+class Still:
+    """Usage as a process sees it for a few seconds: the writes of a batch do not show yet."""
+
+    def __init__(self, documents):
+        self.used = {Meter.DOCUMENTS: documents}
+
+    async def recent(self, _workspace_id):
+        return self.used
+
+
+async def test_writes_that_usage_does_not_show_yet_count_on_the_way_to_the_limit():
+    plan = Plan("p", frozenset(), {}, {Meter.DOCUMENTS: 2_000}, trial=False)
+    ids = [new_id() for _ in range(3)]
+    person = Principal(ids[0], "P", ids[1], Role.OWNER, CredentialKind.API_KEY, ids[2], frozenset(), plan)
+    meters = Still(900)
+    quota = Quota(meters)
+    near = [await quota.near(person, create_document) for _ in range(150)]
+    assert [bool(limits) for limits in near] == [False] * 100 + [True] * 50
+    assert await quota.near(person, put_chunk) == {Meter.DOCUMENTS: 2_000}
+    meters.used = {Meter.DOCUMENTS: 950}
+    assert not await quota.near(person, create_document)

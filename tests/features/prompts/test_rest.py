@@ -24,6 +24,7 @@ ITEM_FIELDS = {
     "contentHash",
     "createdAt",
     "lastChangedAt",
+    "updatedAt",
 }
 FIELDS = ITEM_FIELDS | {"content", "parameters", "version", "versionId"}
 NEW = {"title": "T", "description": "D", "content": "C"}

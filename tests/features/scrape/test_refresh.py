@@ -30,7 +30,7 @@ class Kept:
     async def keep(self):
         self.page = self.world.answer(self.answer)
         made = await self.alice.client.post("/v1/documents/scrape", json={"url": self.page, "title": "Mine"})
-        assert made.status_code == 201, made.text
+        assert made.status_code == 202, made.text
         self.url = f"/v1/documents/{made.json()['data']['id']}"
         self.tag = made.headers["etag"]
         return self

@@ -33,7 +33,7 @@ async def test_a_page_becomes_a_document_with_its_text_title_and_canonical_addre
     body = f'{PARAGRAPH}<p>See <a href="/log">the log</a> of <b>storms</b>.</p>{table}'
     url = world.serve("The Lighthouse", body, '<link rel="canonical" href="/light#top">')
     answer = await scrape(alice, url, tags=["sea"])
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 202, answer.text
     made = answer.json()["data"]
     assert (made["title"], made["sourceType"], made["sourceUrl"]) == ("The Lighthouse", "url", world.url("/light"))
     assert (made["status"], made["revision"], made["tags"]) == ("pending", 1, ["sea"])
@@ -100,7 +100,7 @@ async def test_robots_txt_is_asked_first_and_honoured(alice, world):
         assert refusal(answer) == (502, "UPSTREAM_FAILED")
         assert "robots.txt" in answer.json()["error"]["message"]
         assert world.requests(closed) == []
-        assert (await scrape(alice, open_)).status_code == 201
+        assert (await scrape(alice, open_)).status_code == 202
         moved = world.answer((302, {"location": closed}, b""))
         assert refusal(await scrape(alice, moved)) == (502, "UPSTREAM_FAILED")
         assert world.requests(closed) == []
@@ -204,7 +204,7 @@ async def test_a_replay_fetches_nothing(alice, world):
 async def test_twins_at_once_make_one_document(alice, world):
     url = world.serve("Twins")
     answers = await asyncio.gather(*(scrape(alice, url, "twins") for _ in range(3)))
-    assert {answer.status_code for answer in answers} == {201}
+    assert {answer.status_code for answer in answers} == {202}
     assert len({answer.content for answer in answers}) == 1
     assert len((await alice.client.get("/v1/documents")).json()["data"]) == 1
 
@@ -220,7 +220,7 @@ async def test_no_transaction_waits_for_the_page(alice, world, sql):
         )
         return article("Watched")
 
-    assert (await scrape(alice, world.answer(say), "watched")).status_code == 201
+    assert (await scrape(alice, world.answer(say), "watched")).status_code == 202
     assert states == [0]
 
 
@@ -230,7 +230,7 @@ async def test_pages_count_in_a_family_of_their_own(alice, world, strict):
     url = world.serve("Counted")
     first = await client.post("/v1/documents/scrape", json={"url": url})
     second = await client.post("/v1/documents/scrape", json={"url": url})
-    assert (first.status_code, first.headers["x-ratelimit-limit"]) == (201, "1")
+    assert (first.status_code, first.headers["x-ratelimit-limit"]) == (202, "1")
     assert refusal(second) == (429, "RATE_LIMITED")
     assert (await client.get("/v1/documents")).status_code == 200
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from app.features.indexing.items.service import index_items
+from app.features.indexing.service import Embedders
 from tests.contract.requirements import proves
 from tests.edge.mcp.wire import LEGACY_ERA, text_of
 
@@ -181,7 +182,7 @@ async def test_a_prompt_changed_while_it_is_indexed_is_indexed_again(alice, make
                 (await alice.client.patch(f"/v1/prompts/{prompt['id']}", json=change)).raise_for_status()
             return await index.embedder.embed(texts)
 
-    await index_items(database, Meddler(), alice.workspace_id, 0.0)
+    await index_items(database, Embedders(Meddler()), alice.workspace_id, 0.0)
     assert (await search(alice.client, "otters"))["meta"]["pending"] == 1
     await index.run(alice.workspace_id)
     assert (await found(alice.client, "otters"))["prompts"] == [prompt["id"]]

@@ -104,3 +104,13 @@ async def test_a_text_made_to_be_compared_at_every_place_costs_no_more_than_anot
     await make.document(alice.client, title="All the same", content="a" * 4_000_000)
     async with asyncio.timeout(3):  # place by place: 8,000,000,000 comparisons
         assert await literal(alice, "b" + "a" * 1_990) == []
+
+
+@pytest.mark.parametrize("unit", ["a", "ab"])
+async def test_a_long_needle_in_a_repeating_text_costs_little(alice, make, sql, unit):
+    await make.document(alice.client, content=unit * (200_000 // len(unit)))
+    begun = await sql.fetchval("SELECT clock_timestamp()")
+    (hit,) = await literal(alice, unit * (1_900 // len(unit)))
+    assert hit["highlight"].startswith(unit)
+    assert (await sql.fetchval("SELECT clock_timestamp()") - begun).total_seconds() < 3  # it was over 13
+    assert await literal(alice, unit * (1_800 // len(unit)) + "c") == []

@@ -9,6 +9,7 @@ import pytest_asyncio
 from pgvector import HalfVector
 
 from app.features.indexing.remote import MiniLM
+from app.features.indexing.service import Serving
 from app.features.search import queries
 from app.kit.ids import NO_ID
 
@@ -49,6 +50,7 @@ INSERT INTO vectors SELECT $1, text_digest, 0, $2, 384, $3::halfvec FROM chunks 
 ON CONFLICT DO NOTHING
 """
 _TABLES = ("contents", "documents", "document_tags", "chunks", "postings", "vectors", "index_statistics")
+SERVING = Serving(MiniLM.name, MiniLM.dim, 0)
 BIG = ("chunks", "postings", "vectors", "contents")
 
 
@@ -119,10 +121,10 @@ async def home(sql, table, user):
     )
 
 
-async def test_the_lexical_statement_reads_one_partition_by_its_key(tenants, database, sql):
+async def test_words_are_looked_up_in_one_partition_by_their_key(tenants, database, sql):
     user = tenants[2]
     args = ("term1 term2 term300", [], queries.CANDIDATES)
-    nodes = await plan(database, user, queries._LEXICAL, *args)
+    nodes = await plan(database, user, queries._ranking(("document",), None), *args)
     (partition,) = partitions(nodes, "postings")
     assert partition == await home(sql, "postings", user)
     indexes = {node["Index Name"] for node in nodes if node.get("Index Name", "").startswith("postings")}
@@ -131,23 +133,17 @@ async def test_the_lexical_statement_reads_one_partition_by_its_key(tenants, dat
     assert foreign_rows(nodes)[partition] == 0
 
 
-async def test_the_dense_statement_reads_one_partition_and_only_the_own_rows(tenants, database, sql):
+async def test_vectors_are_read_of_one_partition_and_only_the_own_rows(tenants, database, sql):
     user = tenants[1]
-    statement = queries._DENSE.format(dim=384)
-    nodes = await plan(database, user, statement, vector(), MiniLM.name, [], queries.CANDIDATES)
+    args = ("term1 term2", [], queries.CANDIDATES, vector(), MiniLM.name)
+    nodes = await plan(database, user, queries._ranking(("document", "prompt", "collection"), SERVING), *args)
     assert partitions(nodes, "vectors") == {await home(sql, "vectors", user)}
+    assert partitions(nodes, "postings") == {await home(sql, "postings", user)}
     read = sum(n["Actual Rows"] * n["Actual Loops"] for n in nodes if n.get("Relation Name", "").startswith("vectors"))
     assert read == DOCUMENTS * (PASSAGES + 1)
     assert "chunks" not in scanned_whole(nodes)
-    assert foreign_rows(nodes)["chunks"] == 0
-
-
-async def test_the_passages_of_hits_are_found_by_their_terms(tenants, database, sql):
-    user = tenants[2]
-    rows = await sql.fetch("SELECT id FROM documents WHERE workspace_id = $1 LIMIT 20", user.workspace_id)
-    nodes = await plan(database, user, queries._PASSAGES, "term1 term2", [row["id"] for row in rows])
-    assert partitions(nodes, "postings") == {await home(sql, "postings", user)}
     assert not any(name.startswith("postings") for name in scanned_whole(nodes))
+    assert foreign_rows(nodes)["chunks"] == 0
 
 
 async def test_the_literal_statement_reads_only_the_own_texts(tenants, database, sql):
@@ -183,7 +179,6 @@ async def test_the_literal_function_sees_what_the_transaction_may_see(tenants, d
 
 async def test_row_level_security_is_in_the_plan(tenants, database):
     async with database.snapshot(tenants[0].workspace_id) as tx:
-        args = (tenants[1].workspace_id, "term1", [], queries.CANDIDATES)
-        assert await tx.fetch(queries._LEXICAL, *args) == []
-        dense = queries._DENSE.format(dim=384)
-        assert await tx.fetch(dense, tenants[1].workspace_id, vector(), MiniLM.name, [], 100) == []
+        args = (tenants[1].workspace_id, "term1", [], queries.CANDIDATES, vector(), MiniLM.name)
+        (row,) = await tx.fetch(queries._ranking(("document",), SERVING), *args)
+        assert (row["id"], row["total"]) == (None, 0)

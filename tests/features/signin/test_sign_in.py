@@ -15,8 +15,8 @@ import pytest
 from app.features.mail import service as mail
 from app.features.mail.remote import Mailer
 from app.features.signin import jobs, service
-from app.features.signin import passwords as passwords_module
-from app.features.signin.passwords import Passwords
+from app.gate import passwords as passwords_module
+from app.gate.passwords import Passwords
 from app.gate.site import Site
 from app.kit.errors import Unavailable
 from app.store.jobs import Work

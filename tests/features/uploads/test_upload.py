@@ -9,7 +9,10 @@ import uuid
 
 import pytest
 
-from app.features.uploads import converting
+from app.features.documents.schemas import Status
+from app.features.uploads import converting, queries, service
+from app.features.uploads.remote import Converter
+from app.kit.errors import Unavailable
 from app.store.confined import Confined, Limits, Unreadable
 from tests.contract.requirements import proves
 from tests.support import files
@@ -24,20 +27,51 @@ def upload(user, name, content, media_type="application/octet-stream", key=None,
     return user.client.post("/v1/documents/upload", files=sent, data=fields, headers=headers)
 
 
+@pytest.fixture
+def kept(alice, database):
+    """Upload a file, let the worker's part read it, and give the document as it is then."""
+
+    async def keep(name, content, media_type="application/octet-stream", **fields):
+        answer = await upload(alice, name, content, media_type, **fields)
+        assert answer.status_code == 202, answer.text
+        await read_all(database, alice)
+        return (await alice.client.get(answer.headers["location"])).json()["data"]
+
+    return keep
+
+
+async def read_all(database, user, converter=None):
+    while await service.read_files(database, converter or Converter(Confined()), user.workspace_id):
+        pass
+
+
 def refusal(answer):
     return answer.status_code, answer.json()["error"]["reason"]
 
 
 @proves("UPLOAD")
-async def test_a_file_becomes_a_document_named_after_it(alice, sql):
+async def test_a_file_becomes_a_document_named_after_it(alice, database, index):
     body = f"# Log\n\n{SAID}.\n"
     answer = await upload(alice, "C:\\notes\\log of ships.md", body.encode(), tags="sea,old")
-    assert answer.status_code == 201, answer.text
+    assert answer.status_code == 202, answer.text
     made = answer.json()["data"]
-    assert (made["title"], made["content"], made["tags"]) == ("log of ships.md", body, ["sea", "old"])
-    assert (made["sourceType"], made["status"], made["revision"]) == ("file", "pending", 1)
+    assert (made["title"], made["content"], made["tags"]) == ("log of ships.md", "", ["sea", "old"])
+    assert (made["sourceType"], made["status"], made["revision"]) == ("file", "processing", 1)
+    assert made["statusReason"] == service.WAITING
     assert answer.headers["location"] == f"/v1/documents/{made['id']}"
     assert (await alice.client.get(f"/v1/documents/{made['id']}")).json()["data"] == made
+    await index.run(alice.workspace_id)  # the index waits for the text
+    found = (await alice.client.get("/v1/search", params={"q": "keeper"})).json()
+    assert (found["data"]["documents"], found["meta"]["pending"]) == ([], 1)
+    await read_all(database, alice)
+    read = (await alice.client.get(f"/v1/documents/{made['id']}")).json()["data"]
+    assert (read["content"], read["status"], read["revision"], read["tags"]) == (body, "pending", 2, ["sea", "old"])
+    await index.run(alice.workspace_id)
+    found = (await alice.client.get("/v1/search", params={"q": "keeper"})).json()
+    assert (found["data"]["documents"][0]["documentId"], found["meta"]["pending"]) == (made["id"], 0)
+    versions = (await alice.client.get(f"/v1/documents/{made['id']}/versions")).json()["data"]
+    assert (versions[0]["content"], versions[0]["userName"]) == (body, versions[1]["userName"])
+    assert await index.faults(alice.workspace_id) == []
 
 
 @proves("UPLOAD-KINDS")
@@ -60,49 +94,60 @@ async def test_a_file_becomes_a_document_named_after_it(alice, sql):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-async def test_each_kind_is_read(name, content, alice):
-    answer = await upload(alice, name, content)
-    assert answer.status_code == 201, answer.text
-    assert SAID in answer.json()["data"]["content"]
+async def test_each_kind_is_read(name, content, kept):
+    made = await kept(name, content)
+    assert SAID in made["content"]
+    assert (made["status"], made.get("statusReason")) == ("pending", None)
 
 
 @proves("UPLOAD-KINDS")
-async def test_tables_code_and_titles_keep_their_form(alice):
-    table = (await upload(alice, "a.csv", b"a,b\n1,2\n")).json()["data"]
-    assert "| 1 | 2 |" in table["content"]
-    code = (await upload(alice, "a.rs", b"let a = 1; // ```\n")).json()["data"]
-    assert code["content"] == "````rust\nlet a = 1; // ```\n````\n"
-    page = (await upload(alice, "x.htm", b"<title>Its title</title><p>Some <b>bold</b> text</p>")).json()["data"]
+async def test_tables_code_and_titles_keep_their_form(kept):
+    assert "| 1 | 2 |" in (await kept("a.csv", b"a,b\n1,2\n"))["content"]
+    assert (await kept("a.rs", b"let a = 1; // ```\n"))["content"] == "````rust\nlet a = 1; // ```\n````\n"
+    page = await kept("x.htm", b"<title>Its title</title><p>Some <b>bold</b> text</p>")
     assert (page["title"], page["content"].strip()) == ("Its title", "Some **bold** text")
-    assert (await upload(alice, "b.epub", files.epub(SAID))).json()["data"]["title"] == "The Book"
-    assert (await upload(alice, "b.epub", files.epub(SAID), title="Mine")).json()["data"]["title"] == "Mine"
+    assert (await kept("b.epub", files.epub(SAID)))["title"] == "The Book"
+    assert (await kept("b.epub", files.epub(SAID), title="Mine"))["title"] == "Mine"
 
 
-async def test_a_name_without_an_ending_is_judged_by_its_media_type(alice):
-    answer = await upload(alice, "README", b"read me", "text/plain; charset=utf-8")
-    assert answer.json()["data"]["content"] == "read me"
+async def test_a_name_without_an_ending_is_judged_by_its_media_type(kept):
+    assert (await kept("README", b"read me", "text/plain; charset=utf-8"))["content"] == "read me"
 
 
 @proves("UPLOAD-REFUSED")
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
-    [
-        ("a.exe", b"MZ\x00\x01", (415, "UNSUPPORTED_MEDIA_TYPE")),
-        ("a.pdf", b"%PDF-1.7 and nothing more", (400, "INVALID_REQUEST")),
-        ("a.docx", b"PK\x03\x04 cut short", (400, "INVALID_REQUEST")),
-        ("a.xlsx", files.archive({"x": "y"}), (400, "INVALID_REQUEST")),
-        ("a.txt", b"\x00\x01\x02\x03" * 50, (400, "INVALID_REQUEST")),
-        ("a.txt", b" \n ", (400, "INVALID_REQUEST")),
-        ("a.txt", b"", (400, "INVALID_REQUEST")),
-    ],
-    ids=["kind", "pdf", "docx", "xlsx", "binary", "blank", "empty"],
+    [("a.exe", b"MZ\x00\x01", (415, "UNSUPPORTED_MEDIA_TYPE")), ("a.txt", b"", (400, "INVALID_REQUEST"))],
+    ids=["kind", "empty"],
 )
-async def test_what_cannot_be_read_is_refused_with_the_reason_and_nothing_is_kept(name, content, expected, alice, sql):
+async def test_what_no_reader_knows_is_refused_at_once_and_nothing_is_kept(name, content, expected, alice, sql):
     answer = await upload(alice, name, content)
     assert refusal(answer) == expected, answer.text
     assert "file" in answer.json()["error"]["details"][0]["field"]
     for table in ("documents", "blobs"):
         assert await sql.fetchval(f"SELECT count(*) FROM {table} WHERE workspace_id = $1", alice.workspace_id) == 0
+
+
+@proves("UPLOAD-REFUSED")
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("a.pdf", b"%PDF-1.7 and nothing more", "PDF"),
+        ("a.docx", b"PK\x03\x04 cut short", "DOCX"),
+        ("a.xlsx", files.archive({"x": "y"}), "XLSX"),
+        ("a.txt", b"\x00\x01\x02\x03" * 50, "no text"),
+        ("a.txt", b" \n ", "no text"),
+    ],
+    ids=["pdf", "docx", "xlsx", "binary", "blank"],
+)
+async def test_what_cannot_be_read_has_failed_with_the_reason(name, content, why, alice, kept, index):
+    made = await kept(name, content)
+    assert (made["status"], made["content"], made["revision"]) == ("failed", "", 1)
+    assert made["statusReason"].startswith("The file cannot be read: ")
+    assert why in made["statusReason"]
+    await index.run(alice.workspace_id)
+    assert (await index.status(made["id"]))[0] == "failed"
+    assert (await alice.client.get(f"/v1/documents/{made['id']}/original")).content == content
 
 
 @proves("UPLOAD-REFUSED")
@@ -175,11 +220,102 @@ async def test_the_original_is_given_back_as_an_attachment_byte_for_byte(alice, 
 
 
 @proves("EFFECT-REPLAY")
-async def test_a_replay_answers_the_same_and_another_file_under_the_key_is_refused(alice):
+async def test_a_replay_answers_the_same_and_another_file_under_the_key_is_refused(alice, database):
     first = await upload(alice, "a.md", b"one", key="k")
+    await read_all(database, alice)
     again = await upload(alice, "a.md", b"one", key="k")
     assert (again.content, again.headers["idempotency-replayed"]) == (first.content, "true")
     assert refusal(await upload(alice, "a.md", b"two", key="k")) == (422, "IDEMPOTENCY_KEY_REUSED")
+    assert len((await alice.client.get("/v1/documents")).json()["data"]) == 1
+
+
+class Interrupted(BaseException):
+    """What the end of a worker looks like from inside."""
+
+
+class Converters:
+    """A reader that does something else before it reads, or instead."""
+
+    def __init__(self, first):
+        self.first, self.calls = first, 0
+
+    async def convert(self, workspace_id, file):
+        self.calls += 1
+        if self.calls == 1:
+            await self.first()
+        return await Converter(Confined()).convert(workspace_id, file)
+
+
+@proves("UPLOAD-LATER")
+async def test_a_write_made_while_the_file_is_read_stays(alice, database, index):
+    made = (await upload(alice, "a.md", SAID.encode())).json()["data"]
+    url = f"/v1/documents/{made['id']}"
+
+    async def meddle():
+        assert (await alice.client.patch(url, json={"content": "Mine.", "title": "Mine"})).status_code == 200
+
+    await read_all(database, alice, Converters(meddle))
+    await index.run(alice.workspace_id)
+    now = (await alice.client.get(url)).json()["data"]
+    assert (now["content"], now["title"], now["status"], now["revision"]) == ("Mine.", "Mine", "ready", 2)
+
+
+@proves("UPLOAD-LATER")
+async def test_a_title_given_meanwhile_stays_and_the_text_comes(alice, database):
+    made = (await upload(alice, "x.htm", b"<title>Its title</title><p>Text</p>")).json()["data"]
+    url = f"/v1/documents/{made['id']}"
+    await alice.client.patch(url, json={"title": "Mine"})
+    await read_all(database, alice)
+    now = (await alice.client.get(url)).json()["data"]
+    assert (now["title"], now["content"].strip(), now["revision"]) == ("Mine", "Text", 3)
+
+
+@proves("UPLOAD-LATER")
+async def test_a_file_in_the_trash_is_read_when_it_comes_back(alice, database, index):
+    made = (await upload(alice, "a.md", SAID.encode())).json()["data"]
+    url = f"/v1/documents/{made['id']}"
+
+    async def meddle():
+        await alice.client.delete(url)
+
+    await read_all(database, alice, Converters(meddle))
+    await alice.client.post(f"/v1/trash/{made['id']}/restore")
+    await read_all(database, alice)
+    await index.run(alice.workspace_id)
+    now = (await alice.client.get(url)).json()["data"]
+    assert (now["content"], now["status"]) == (SAID, "ready")
+
+
+@proves("UPLOAD-LATER")
+async def test_a_reader_that_ends_without_a_word_is_followed_by_another_and_not_for_ever(alice, database, sql):
+    made = (await upload(alice, "a.md", SAID.encode())).json()["data"]
+    for _ in range(service.MAX_STARTS):
+        async with database.tx(alice.workspace_id) as tx:
+            assert await queries.claim_file(tx, 0, "reading") is not None  # and its worker is gone
+    assert alice.workspace_id in await queries.list_waiting_workspaces(database)
+    await read_all(database, alice)
+    now = (await alice.client.get(f"/v1/documents/{made['id']}")).json()["data"]
+    assert now["status"] == Status.FAILED
+    assert "3 times" in now["statusReason"]
+
+
+@proves("UPLOAD-LATER")
+@pytest.mark.parametrize("end", [Interrupted(), Unavailable("full", retry_after=1)], ids=["stopped", "full"])
+async def test_a_reading_that_was_cut_off_is_done_again_and_not_counted(end, alice, database, sql):
+    made = (await upload(alice, "a.md", SAID.encode())).json()["data"]
+
+    async def fall():
+        raise end
+
+    converter = Converters(fall)
+    if isinstance(end, Interrupted):
+        with pytest.raises(Interrupted):
+            await service.read_files(database, converter, alice.workspace_id)
+    else:
+        assert not await service.read_files(database, converter, alice.workspace_id)
+    assert await sql.fetchval("SELECT starts FROM document_files WHERE document_id = $1", made["id"]) == 0
+    await read_all(database, alice, converter)
+    assert (await alice.client.get(f"/v1/documents/{made['id']}")).json()["data"]["content"] == SAID
 
 
 def bomb(size):
@@ -188,10 +324,10 @@ def bomb(size):
 
 
 @proves("UPLOAD-BOUNDS")
-async def test_a_file_that_unpacks_to_a_lot_is_refused(alice):
+async def test_a_file_that_unpacks_to_a_lot_is_refused(kept):
     content = bomb(100_000_000)
     assert len(content) < 1_000_000
-    assert refusal(await upload(alice, "bomb.docx", content)) == (400, "INVALID_REQUEST")
+    assert (await kept("bomb.docx", content))["status"] == "failed"
 
 
 def spin(_options, _body):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from migrations import functions
 
-revision = "0013"
-down_revision = "0012"
+revision = "0018"
+down_revision = "0017"
 
 # Of a document with no chunked revision the worker writes all terms again, of an item with no indexed one as well.
 # Vectors stay: they are kept by the text that they stand for.

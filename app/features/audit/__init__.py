@@ -1,0 +1,1 @@
+"""The audit trail: who changed what, by which grant and client, and when."""

@@ -1,0 +1,180 @@
+"""An embedding model behind any endpoint that speaks OpenAI's embeddings; Voyage's `input_type` is sent where asked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx2
+import numpy as np
+import pydantic_core
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
+
+from app.features.indexing.remote import EmbeddingFailed, Vector
+from app.features.indexing.serving import Embedders
+from app.gate.policy import Limit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.features.indexing.remote import Embedder
+    from app.gate.limiter import Limiter
+    from app.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_MAX_BODY: Final = 64 * 1024 * 1024
+_OK: Final = 200
+_TOO_MANY: Final = 429
+_SERVER: Final = 500
+_DAY: Final = 86_400
+_BUDGET: Final = "embeddings"
+_EMPTY: Final = " "
+"""Stands for a text without any character, which endpoints refuse."""
+
+
+class _Again(EmbeddingFailed):
+    """Another try may help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Where the model is, what it is, and what it may cost: seconds over all tries of a call, calls a day."""
+
+    url: str
+    model: str
+    key: str
+    dim: int
+    input_type: bool
+    batch: int
+    seconds: float
+    tries: int
+    calls_per_day: int
+
+
+class Endpoint:
+    """Embeds texts by calls, each counted against the day's budget before it is made."""
+
+    def __init__(self, terms: Terms, limiter: Limiter) -> None:
+        self._terms = terms
+        self._limiter = limiter
+        headers = {"authorization": f"Bearer {terms.key}"} if terms.key else {}
+        self._client = httpx2.AsyncClient(headers=headers, timeout=terms.seconds)
+
+    @classmethod
+    def of(cls, settings: Settings, limiter: Limiter, *, previous: bool = False) -> Endpoint:
+        """Make the model of the settings, or the one that served before, at the same address."""
+        return cls(
+            Terms(
+                url=settings.embeddings_url.rstrip("/"),
+                model=settings.embeddings_previous_model if previous else settings.embeddings_model,
+                key=settings.embeddings_api_key.get_secret_value(),
+                dim=settings.embeddings_previous_dimensions if previous else settings.embeddings_dimensions,
+                input_type=settings.embeddings_input_type,
+                batch=settings.embeddings_batch,
+                seconds=settings.embeddings_seconds,
+                tries=settings.embeddings_tries,
+                calls_per_day=settings.embeddings_calls_per_day,
+            ),
+            limiter,
+        )
+
+    @property
+    def name(self) -> str:
+        """The model as the endpoint knows it, and its dimension."""
+        return f"{self._terms.model}@{self._terms.dim}"
+
+    @property
+    def dim(self) -> int:
+        """Length of every vector."""
+        return self._terms.dim
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed passages in their order, a batch a call.
+
+        Raises:
+            EmbeddingFailed: the endpoint is away, too slow, refuses, or answers in no form that is known.
+        """
+        found: list[Vector] = []
+        for start in range(0, len(texts), self._terms.batch):
+            found += await self._call(texts[start : start + self._terms.batch], "document")
+        return found
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed one query.
+
+        Raises:
+            EmbeddingFailed: as for passages.
+        """
+        return (await self._call([text], "query"))[0]
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _call(self, texts: Sequence[str], kind: str) -> list[Vector]:
+        terms = self._terms
+        tries = AsyncRetrying(
+            stop=stop_after_attempt(terms.tries),
+            wait=wait_exponential_jitter(multiplier=0.2, max=5),
+            retry=retry_if_exception_type(_Again),
+            reraise=True,
+        )
+        try:
+            async with asyncio.timeout(terms.seconds):
+                return await tries(self._ask, texts, kind)
+        except TimeoutError as error:
+            raise EmbeddingFailed(f"it did not answer within {terms.seconds:g} s") from error
+
+    async def _ask(self, texts: Sequence[str], kind: str) -> list[Vector]:
+        spent = await self._limiter.spend("service", _BUDGET, Limit(self._terms.calls_per_day, _DAY))
+        if not spent.allowed:
+            raise EmbeddingFailed(f"the {self._terms.calls_per_day} calls of the day are spent")
+        sent: dict[str, Any] = {"model": self._terms.model, "input": [text or _EMPTY for text in texts]}
+        if self._terms.input_type:
+            sent["input_type"] = kind
+        try:
+            async with self._client.stream("POST", f"{self._terms.url}/embeddings", json=sent) as answer:
+                body = bytearray()
+                async for part in answer.aiter_bytes():
+                    body += part
+                    if len(body) > _MAX_BODY:
+                        raise EmbeddingFailed("its answer is too large")
+                status = answer.status_code
+        except httpx2.HTTPError as error:
+            log.warning("the embedding model cannot be reached (%s)", type(error).__name__)
+            raise _Again("it cannot be reached") from error
+        if status != _OK:
+            log.warning("the embedding model answered with status %d", status)
+            kind_of = _Again if status == _TOO_MANY or status >= _SERVER else EmbeddingFailed
+            raise kind_of(f"it answered with status {status}")
+        return self._vectors(bytes(body), len(texts))
+
+    def _vectors(self, body: bytes, count: int) -> list[Vector]:
+        """Read the vectors in the order of their texts, each scaled to length 1."""
+        try:
+            rows = sorted(pydantic_core.from_json(body)["data"], key=lambda row: row["index"])
+            if [row["index"] for row in rows] != list(range(count)):
+                raise EmbeddingFailed("its answer does not hold one vector for each text")
+            found = np.array([row["embedding"] for row in rows], dtype=np.float32)
+        except (ValueError, LookupError, TypeError) as error:
+            raise EmbeddingFailed("its answer has no form that is known") from error
+        if found.shape != (count, self._terms.dim):
+            said = found.shape[-1] if found.ndim > 1 else 0
+            raise EmbeddingFailed(f"its vectors have {said} numbers, but EMBEDDINGS_DIMENSIONS is {self._terms.dim}")
+        if not np.isfinite(found).all():
+            raise EmbeddingFailed("its vectors hold what is no number")
+        units = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
+        return list(units.astype(np.float16))
+
+
+def embedders_of(settings: Settings, local: Embedder, limiter: Limiter) -> Embedders:
+    """Put together the model of the settings and those that may serve until it does: the local one, the one before."""
+    if not settings.embeddings_url:
+        return Embedders(local)
+    current = Endpoint.of(settings, limiter)
+    if not settings.embeddings_previous_model:
+        return Embedders(current, local)
+    return Embedders(current, local, Endpoint.of(settings, limiter, previous=True))

@@ -1,0 +1,1 @@
+"""The two slots of vectors, and the models that fill them."""

@@ -1,0 +1,131 @@
+"""The search page over all kinds of items, with passages in place, and the page that adds what is found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+from app.edge.web.forms import filled, filters, tags_of, ticked
+from app.edge.web.page import Page, call, form, person, redirect, render
+from app.features.collections import operations as collections
+from app.features.collections.schemas import ItemType
+from app.features.documents import operations as documents
+from app.features.navigation import operations
+from app.features.prompts import operations as prompts
+from app.features.search import operations as search
+from app.features.search.schemas import MAX_QUERY
+from app.kit.errors import AppError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from app.features.navigation.schemas import FoundPassage
+    from app.features.search.schemas import Hits
+
+PATH: Final = "/dashboard/search"
+_LIMIT: Final = 50
+_PASSAGES: Final = 5
+_RECENT: Final = 25
+_BEGINNING: Final = 800
+"""Characters of a document that stand for it where similar ones are looked for."""
+KINDS = ("documents", "prompts", "collections")
+
+
+async def find(request: Request) -> Response:
+    """Search all kinds by meaning or literally, or what is similar to a document; show passages of one hit in place."""
+    await person(request)
+    chosen = filters(request, "q", "type", "mode", "tag", "similar", "open")
+    like = None
+    query = chosen["q"][:MAX_QUERY]
+    if chosen["similar"]:
+        like = (await call(request, documents.get_document, documentId=chosen["similar"])).data
+        query = f"{like.title}\n{like.content[:_BEGINNING]}"
+    found, meta, error = None, None, ""
+    passages: list[FoundPassage] = []
+    if query:
+        literal = chosen["mode"] == "literal" and like is None
+        try:
+            answer = await call(
+                request, search.search_items, q=query, semantic=not literal, limit=_LIMIT, tags=tags_of(chosen["tag"])
+            )
+            found, meta = answer.data, answer.meta
+            passages = await _passages(request, query, chosen["open"])
+        except AppError as refusal:
+            error = refusal.message
+    hits = _hits(found, like.id if like else None)
+    kind = chosen["type"] if chosen["type"] in KINDS else ""
+    kept = {name: value for name, value in chosen.items() if name not in ("open", "type")}
+    return render(
+        request,
+        "search.html",
+        chosen=chosen | {"type": kind},
+        like=like,
+        hits=hits,
+        total=sum(len(group) for group in hits.values()),
+        limit=_LIMIT,
+        meta=meta,
+        passages=passages,
+        kept=urlencode(filled(kept)),
+        error=error,
+    )
+
+
+def _hits(found: Hits | None, without: Any) -> dict[str, list[Any]]:
+    if found is None:
+        return {kind: [] for kind in KINDS}
+    groups = {kind: list(getattr(found, kind)) for kind in KINDS}
+    groups["documents"] = [hit for hit in groups["documents"] if hit.document_id != without]
+    return groups
+
+
+async def _passages(request: Request, query: str, document_id: str) -> list[FoundPassage]:
+    """Find the passages of one document that answer best."""
+    if not document_id:
+        return []
+    answer = await call(request, operations.search_passages, query=query, documentId=document_id, limit=_PASSAGES)
+    return answer.data.results
+
+
+async def choose(request: Request) -> Response:
+    """Offer what could become a member of a collection: what a search finds, or the newest."""
+    return await _offered(request)
+
+
+async def _offered(request: Request, status: int = 200, error: str = "") -> Response:
+    here = request.path_params["id"]
+    found = (await call(request, collections.get_collection, collectionId=here)).data
+    asked = filters(request, "q")["q"][:MAX_QUERY]
+    items: list[dict[str, Any]] = []
+    if asked:
+        hits = (await call(request, search.search_items, q=asked, limit=_RECENT)).data
+        items += [{"kind": "document", "id": hit.document_id, "title": hit.title} for hit in hits.documents]
+        items += [{"kind": "prompt", "id": hit.prompt_id, "title": hit.title} for hit in hits.prompts]
+    else:
+        newest = (await call(request, documents.list_documents, limit=_RECENT)).data
+        items += [{"kind": "document", "id": one.id, "title": one.title} for one in newest]
+        items += [
+            {"kind": "prompt", "id": one.id, "title": one.title}
+            for one in (await call(request, prompts.list_prompts, limit=_RECENT)).data
+        ]
+    return render(request, "collection_add.html", status, collection=found, items=items, asked=asked, error=error)
+
+
+async def add(request: Request) -> Response:
+    """Make members of what was ticked."""
+    fields = await form(request)
+    here = request.path_params["id"]
+    chosen = [one.partition(".") for one in ticked(fields)]
+    if not chosen:
+        return await _offered(request, 400, "Tick what belongs into the collection first.")
+    for kind in ItemType:
+        if ids := [item for name, _, item in chosen if name == kind.value]:
+            await call(request, collections.add_items, collectionId=here, itemIds=ids, itemType=kind)
+    return redirect(f"/dashboard/collections/{here}")
+
+
+PAGES = [
+    Page(PATH, find),
+    Page("/dashboard/collections/{id}/add", choose),
+    Page("/dashboard/collections/{id}/add", add, ("POST",)),
+]

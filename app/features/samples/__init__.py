@@ -1,0 +1,1 @@
+"""Sample data for a first look: made, and taken back, by ordinary operations."""

@@ -1,0 +1,74 @@
+"""Renders what people and programs wrote as HTML, beside the event loop, bounded in time and memory, each text once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final
+
+from app.kit.errors import Unavailable
+from app.kit.markdown.html import MAX_BYTES, strange_html
+from app.store.confined import Limits, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from app.store.confined import Confined
+
+_MIB = 1024 * 1024
+LIMITS: Final = Limits(memory_bytes=768 * _MIB, cpu_seconds=2, seconds=4.0)
+"""What one text may cost."""
+_SHORT: Final = 1_500
+"""Characters up to which the worst text costs some milliseconds: it is rendered in a thread."""
+_KEPT_BYTES: Final = 32 * _MIB
+
+
+class Prose:
+    """Gives safe HTML of stored Markdown; None where that would cost too much: the text is shown as it is stored."""
+
+    def __init__(self, confined: Confined, own: Sequence[str]) -> None:
+        self._confined = confined
+        self._own = list(own)
+        self._kept: OrderedDict[bytes, str | None] = OrderedDict()
+        self._size = 0
+
+    async def html(self, workspace_id: UUID, text: str) -> str | None:
+        """Render a text of a workspace."""
+        data = text.encode()
+        if len(data) > MAX_BYTES:
+            return None
+        key = hashlib.sha256(data).digest()
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        try:
+            html = await self._render(workspace_id, text, data)
+        except Unavailable:
+            return None
+        self._keep(key, html)
+        return html
+
+    async def _render(self, workspace_id: UUID, text: str, data: bytes) -> str | None:
+        if len(text) <= _SHORT:
+            return await asyncio.to_thread(strange_html, text, self._own)
+        try:
+            found = await self._confined.call(workspace_id, f"{__name__}:render", {"own": self._own}, data)
+        except Unreadable:
+            return None
+        html: str = found["html"]
+        return html
+
+    def _keep(self, key: bytes, html: str | None) -> None:
+        if key not in self._kept:
+            self._kept[key] = html
+            self._size += len(html or "")
+        while self._size > _KEPT_BYTES:
+            _, oldest = self._kept.popitem(last=False)
+            self._size -= len(oldest or "")
+
+
+def render(options: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """Render a text, in a confined process; `own` names the addresses of this service."""
+    return {"html": strange_html(body.decode(), options["own"])}

@@ -1,0 +1,55 @@
+"""Files in the dashboard, sent as a browser without JavaScript sends them."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from tests.contract.requirements import proves
+from tests.support import files
+from tests.support.visitor import signed_in
+
+UPLOAD = "/dashboard/documents/upload"
+
+
+async def sent(person, *chosen, **fields):
+    shown = await person.get(UPLOAD)
+    token, once = (re.search(rf'name="{name}" value="([^"]+)"', shown.text)[1] for name in ("csrf", "once"))
+    parts = [("file", one) for one in chosen]
+    headers = {"origin": person.origin, "sec-fetch-site": "same-origin"} | fields.pop("headers", {})
+    data = {"csrf": token, "once": once, "tags": "", "collection": ""} | fields
+    return await person.client.post(UPLOAD, data=data, files=parts, headers=headers)
+
+
+@proves("DASH-UPLOAD")
+async def test_several_files_become_documents_and_one_that_cannot_be_read_says_why(service, make, alice):
+    person = await signed_in(service, make, alice)
+    word = files.docx("The keeper rang the bell")
+    docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    answer = await sent(
+        person, ("notes.docx", word, docx), ("a.md", b"# A\n", "text/markdown"), ("b.bin", b"\0\1", "x/y"), tags="sea"
+    )
+    assert answer.status_code == 200
+    assert answer.text.count(">kept<") == 2
+    assert "Files like &#39;b.bin&#39; cannot be read" in answer.text
+    made = (await alice.client.get("/v1/documents?tags=sea")).json()["data"]
+    assert len(made) == 2
+    here = next(html.unescape(path) for path in re.findall(r'href="(/dashboard/documents/[0-9a-f-]{36})"', answer.text))
+    assert "Download the original" in (await person.get(here)).text
+    original = await person.get(f"{here}/original")
+    assert original.content == word
+    assert original.headers["content-disposition"].startswith("attachment")
+    assert "sandbox" in original.headers["content-security-policy"]
+
+
+async def test_a_file_that_our_page_did_not_send_is_refused(service, make, alice):
+    person = await signed_in(service, make, alice)
+    file = ("a.md", b"# A\n", "text/markdown")
+    assert (await sent(person, file, csrf="0" * 64)).status_code == 403
+    assert (await sent(person, file, headers={"sec-fetch-site": "cross-site"})).status_code == 403
+    assert (await alice.client.get("/v1/documents")).json()["data"] == []
+
+
+async def test_without_a_file_nothing_is_kept(service, make, alice):
+    person = await signed_in(service, make, alice)
+    assert (await sent(person, ("", b"", "application/octet-stream"))).status_code == 400
