@@ -1,4 +1,4 @@
-"""Turns of conversations are passages of their own; the worker reads every text again, and the index serves meanwhile."""
+"""Turns of conversations are passages of their own; the worker reads every text again while the index serves."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ RESET ROLE;
 
 def upgrade() -> None:
     """Apply."""
+    functions.run("ALTER TABLE chunks ADD COLUMN speaker text")
     functions.run(AGAIN)
 
 
 def downgrade() -> None:
     """Take back."""
+    functions.run("ALTER TABLE chunks DROP COLUMN speaker")
     functions.run(AGAIN)

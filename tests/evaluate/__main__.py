@@ -2,7 +2,8 @@
 
 FOLDER holds sets (or is one): see `tests/evaluate/data.py` for their form. Each gets a workspace of its own; a question
 of a group is asked with that group as a tag, or in the collection of that group where it is about passages.
-`--keep FOLDER` keeps what was loaded: the next run searches it again, after the worker has brought its index up to date.
+`--keep FOLDER` keeps what was loaded: the next run searches it again, after the worker has brought its index up to
+date.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _serving(stack: Stack) -> Iterator[str]:
 
 def _baselines(task: Task, folder: Path) -> Rows:
     dense = asyncio.run(Dense.of(task.units, task.questions, folder / "vectors.npz"))
-    systems = [PlainBM25(task.units), dense, Grep(task.units)]
+    systems: list[PlainBM25 | Dense | Grep] = [PlainBM25(task.units), dense, Grep(task.units)]
     return {system.name: mean(task.judge(system.rank(one), one) for one in task.questions) for system in systems}
 
 

@@ -106,7 +106,7 @@ class Dense:
 
 
 async def _embed(texts: Sequence[str], store: Path) -> np.ndarray:
-    known = dict(np.load(store)) if store.exists() else {}
+    known = _kept(store)
     names = [hashlib.sha256(f"{MiniLM.name}\n{text}".encode()).hexdigest() for text in texts]
     missing = {name: text for name, text in zip(names, texts, strict=True) if name not in known}
     model = MiniLM(2)
@@ -117,3 +117,7 @@ async def _embed(texts: Sequence[str], store: Path) -> np.ndarray:
     if missing:
         np.savez(store, **known)
     return np.array([known[name] for name in names], dtype=np.float32)
+
+
+def _kept(store: Path) -> dict[str, np.ndarray]:
+    return dict(np.load(store)) if store.exists() else {}

@@ -149,13 +149,13 @@ DELETE FROM vectors v
 
 _PUT_CHUNKS = """
 INSERT INTO chunks (workspace_id, document_id, revision, language, id, level, ordinal, parent_id, section_path, heading,
-                    header, content, start_index, end_index, word_count, text_digest)
+                    header, content, start_index, end_index, word_count, text_digest, speaker)
 SELECT $1, $2, $3, $4, id, level, ordinal, parent_id, ARRAY(SELECT jsonb_array_elements_text(path::jsonb)), heading,
-       header, content, start_index, end_index, word_count, text_digest
+       header, content, start_index, end_index, word_count, text_digest, speaker
   FROM unnest($5::uuid[], $6::text[], $7::int[], $8::uuid[], $9::text[], $10::text[], $11::text[], $12::text[],
-              $13::int[], $14::int[], $15::int[], $16::bytea[])
+              $13::int[], $14::int[], $15::int[], $16::bytea[], $17::text[])
     AS t(id, level, ordinal, parent_id, path, heading, header, content, start_index, end_index, word_count,
-         text_digest)
+         text_digest, speaker)
 ON CONFLICT (workspace_id, id) DO UPDATE
    SET revision = excluded.revision, ordinal = excluded.ordinal, parent_id = excluded.parent_id,
        language = excluded.language, start_index = excluded.start_index, end_index = excluded.end_index
@@ -343,6 +343,7 @@ async def put_chunks(tx: Tx, item: Claimed, language: str, chunks: Sequence[Chun
         [item.end for item in chunks],
         [item.word_count for item in chunks],
         [item.text_digest for item in chunks],
+        [item.speaker for item in chunks],
     ]
     await tx.execute(_PUT_CHUNKS, tx.workspace_id, item.id, item.revision, language, *columns)
 

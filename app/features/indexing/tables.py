@@ -45,6 +45,7 @@ chunks = Table(
     Column("word_count", Integer, nullable=False),
     Column("language", Text, nullable=False),
     Column("text_digest", LargeBinary, nullable=False),
+    Column("speaker", Text),
     ForeignKeyConstraint(
         ["workspace_id", "document_id"], ["documents.workspace_id", "documents.id"], name="chunks_document_fkey"
     ),

@@ -25,52 +25,96 @@ _IN_COLLECTION = {
     False: "$3::uuid IS NULL",
     True: """EXISTS (
      SELECT FROM collection_items i
+       JOIN collections l ON l.workspace_id = $1 AND l.id = i.collection_id AND l.deleted_at IS NULL
       WHERE i.workspace_id = $1 AND i.collection_id = $3::uuid AND i.item_type = 'document' AND i.item_id = d.id)""",
 }
 
-# BM25 (k1 0.9, b 0.4) of passages, each with 0.4 of its better neighbour: an answer often begins in one and ends in
-# the next. idf, number and length of passages are the whole workspace's.
-_LEXICAL = """
-WITH terms AS MATERIALIZED (
-  SELECT language, term, weight * rarity AS value, average FROM search_query($1, 'paragraph', $5)
-), own AS (
-  SELECT c.id, c.document_id, c.ordinal,
-         sum(value * tf / (tf + 0.9 * (0.6 + 0.4 * p.length / average))) AS score
+# BM25 of passages (k1 0.9, b 0.4), each with 0.4 of its better neighbour: an answer often begins in one and ends in the
+# next. Turns of conversations (b 0.1) are so short that the words of a question are spread over several: each counts
+# for itself, and 0.8 as what it is together with the turns before and after. Rarity, number and length are the whole
+# workspace's.
+_WORDS = """
+terms AS MATERIALIZED (
+  SELECT level, t.language, t.term, t.weight * t.rarity AS value, t.average
+    FROM unnest('{{paragraph,turn}}'::text[]) AS level CROSS JOIN LATERAL search_query($1, level, $5) AS t
+), hits AS MATERIALIZED (
+  SELECT p.level, p.term, p.tf, p.length, value, average, c.id, c.document_id, c.ordinal
     FROM terms
-    JOIN postings p ON p.workspace_id = $1 AND p.level = 'paragraph' AND p.language = terms.language
+    JOIN postings p ON p.workspace_id = $1 AND p.level = terms.level AND p.language = terms.language
                    AND p.term = terms.term
     JOIN chunks c ON c.workspace_id = $1 AND c.id = p.chunk_id
     JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
-   WHERE {scoped}
-   GROUP BY c.id, c.document_id, c.ordinal
-), near AS (
-  SELECT id, score + 0.4 * greatest(
-           CASE WHEN lag(ordinal) OVER places = ordinal - 1 THEN lag(score) OVER places ELSE 0 END,
-           CASE WHEN lead(ordinal) OVER places = ordinal + 1 THEN lead(score) OVER places ELSE 0 END) AS score
-    FROM own WINDOW places AS (PARTITION BY document_id ORDER BY ordinal)
+   WHERE terms.level IN ('paragraph', 'turn') AND {scoped}
+), own AS (
+  SELECT id, document_id, ordinal, sum(value * tf / (tf + 0.9 * (0.6 + 0.4 * length / average))) AS score
+    FROM hits WHERE level = 'paragraph' GROUP BY id, document_id, ordinal
+), wide AS (
+  SELECT document_id, ordinal, sum(own) + 0.8 * sum(value * tf / (tf + 0.9)) AS score
+    FROM (SELECT document_id, ordinal + step AS ordinal, term, value, sum(tf) AS tf,
+                 coalesce(sum(value * tf / (tf + 0.9 * (0.9 + 0.1 * length / average))) FILTER (WHERE step = 0), 0)
+                   AS own
+            FROM hits CROSS JOIN (VALUES (-1), (0), (1)) AS near(step)
+           WHERE level = 'turn' GROUP BY document_id, ordinal + step, term, value) AS every
+   GROUP BY document_id, ordinal
+), words AS MATERIALIZED (
+  SELECT id, score, spoken
+    FROM (SELECT id, false AS spoken, (score + 0.4 * greatest(
+                   CASE WHEN lag(ordinal) OVER places = ordinal - 1 THEN lag(score) OVER places ELSE 0 END,
+                   CASE WHEN lead(ordinal) OVER places = ordinal + 1 THEN lead(score) OVER places ELSE 0 END))
+                 / 1.4 AS score
+            FROM own WINDOW places AS (PARTITION BY document_id ORDER BY ordinal)
+          UNION ALL
+          SELECT c.id, true, wide.score / 1.8
+            FROM wide
+            JOIN chunks c ON c.workspace_id = $1 AND c.document_id = wide.document_id AND c.level = 'paragraph'
+                         AND c.ordinal = wide.ordinal) AS every
+   WHERE id <> ALL($4::uuid[])
+   ORDER BY score DESC, id LIMIT $6
+)"""
+
+# The meaning of a turn is also in those around it. `+ 0` keeps the planner from an approximate index, which would
+# filter after it has chosen.
+_NEAR = """
+meant AS (
+  SELECT c.id, c.document_id, c.ordinal, c.speaker,
+         1 - (v.embedding::halfvec({dim}) <=> $7::halfvec({dim})) + 0 AS cosine
+    FROM chunks c
+    JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
+    JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = {slot} AND v.model = $8
+                  AND v.dim = {dim}
+   WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND {scoped}
+), near AS MATERIALIZED (
+  SELECT id, speaker IS NOT NULL AS spoken, cosine,
+         cosine + CASE WHEN speaker IS NOT NULL THEN 0.2 * (
+           CASE WHEN lag(ordinal) OVER places = ordinal - 1 THEN lag(cosine) OVER places ELSE 0 END
+           + CASE WHEN lead(ordinal) OVER places = ordinal + 1 THEN lead(cosine) OVER places ELSE 0 END) ELSE 0 END
+           AS score
+    FROM meant WINDOW places AS (PARTITION BY document_id ORDER BY ordinal)
+)"""
+_NOTHING_NEAR = (
+    "near AS (SELECT NULL::uuid AS id, false AS spoken, NULL::float8 AS cosine, NULL::float8 AS score WHERE false)"
 )
-SELECT id, score,
-       (SELECT 1.4 * max(whole) FROM (SELECT sum(value) AS whole FROM terms GROUP BY language) AS most) AS bound
-  FROM near WHERE id <> ALL($4::uuid[])
- ORDER BY score DESC, id
- LIMIT $6
+
+# One row that counts, then one for each candidate. A query is read in several languages; the least bound is that of
+# its own.
+_RANKED = """
+WITH {words}, {near}, nearest AS (
+  SELECT * FROM near WHERE id <> ALL($4::uuid[]) ORDER BY score DESC, id LIMIT $6
+)
+SELECT NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS near, NULL::float8 AS cosine, false AS spoken,
+       (SELECT max(bound)
+          FROM (SELECT min(whole) AS bound
+                  FROM (SELECT level, sum(value) AS whole FROM terms GROUP BY level, language) AS every
+                 GROUP BY level) AS levels) AS bound,
+       (SELECT count(*) FROM documents d
+         WHERE d.workspace_id = $1 AND d.indexed_revision < d.revision AND {scoped}) AS pending
+UNION ALL
+SELECT k.id, w.score, n.score, n.cosine, coalesce(w.spoken, n.spoken), NULL, NULL
+  FROM (SELECT id FROM words UNION SELECT id FROM nearest) AS k
+  LEFT JOIN words w ON w.id = k.id
+  LEFT JOIN near n ON n.id = k.id
 """
 
-# `+ 0` keeps the planner from an approximate index, which would filter after it has chosen.
-_DENSE = """
-SELECT c.id, 1 - (v.embedding::halfvec({dim}) <=> $5::halfvec({dim})) + 0 AS score
-  FROM chunks c
-  JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id
-  JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = c.text_digest AND v.slot = {slot} AND v.model = $6
-                AND v.dim = {dim}
- WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND c.id <> ALL($4::uuid[]) AND {scoped}
- ORDER BY score DESC, c.id
- LIMIT $7
-"""
-
-_PENDING = """
-SELECT count(*) FROM documents d WHERE d.workspace_id = $1 AND d.indexed_revision < d.revision AND {scoped}
-"""
 
 _SIBLING = """
 SELECT s.id FROM chunks s
@@ -159,25 +203,23 @@ def _scope(within: Within) -> tuple[UUID | None, UUID | None]:
     return within.document_id, within.collection_id
 
 
-async def rank_lexically(tx: Tx, within: Within, seen: Sequence[UUID], text: str) -> list[asyncpg.Record]:
-    """Rank passages by words; `bound` is the score that none can exceed."""
-    return await tx.fetch(
-        _LEXICAL.format(scoped=_scoped(within)), tx.workspace_id, *_scope(within), seen, text, CANDIDATES
-    )
-
-
-async def rank_by_vector(
-    tx: Tx, within: Within, seen: Sequence[UUID], vector: Vector, serving: Serving
+async def rank(
+    tx: Tx, within: Within, seen: Sequence[UUID], text: str, vector: Vector | None, serving: Serving
 ) -> list[asyncpg.Record]:
-    """Rank passages by cosine; the statement holds dimension and slot as literals."""
-    sql = _DENSE.format(dim=len(vector), slot=int(serving.slot), scoped=_scoped(within))
-    return await tx.fetch(sql, tx.workspace_id, *_scope(within), seen, HalfVector(vector), serving.model, CANDIDATES)
+    """Rank passages by words and by meaning, or by words alone where there is no vector.
 
-
-async def count_pending(tx: Tx, within: Within) -> int:
-    """Count documents in scope whose current text is not indexed."""
-    count: int = await tx.fetchval(_PENDING.format(scoped=_scoped(within)), tx.workspace_id, *_scope(within))
-    return count
+    The first row counts: `pending` documents, and `bound`, the score of words that none can exceed. The others are the
+    candidates: `words`, `near` (the cosine with a part of its neighbours', for turns), `cosine`, `spoken` (a turn). The
+    statement holds dimension and slot as literals.
+    """
+    scoped = _scoped(within)
+    near = _NOTHING_NEAR
+    last: tuple[HalfVector, str] | tuple[()] = ()
+    if vector is not None:
+        near = _NEAR.format(dim=len(vector), slot=int(serving.slot), scoped=scoped)
+        last = (HalfVector(vector), serving.model)
+    sql = _RANKED.format(words=_WORDS.format(scoped=scoped), near=near, scoped=scoped)
+    return await tx.fetch(sql, tx.workspace_id, *_scope(within), seen, text, CANDIDATES, *last)
 
 
 async def read_chunks(tx: Tx, ids: Sequence[UUID], start: int, length: int) -> list[asyncpg.Record]:

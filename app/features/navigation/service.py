@@ -11,7 +11,8 @@ from app.features.documents.service import document_exists
 from app.features.indexing.service import Embedders
 from app.features.navigation import queries
 from app.features.navigation.errors import ChunkNotFound
-from app.features.search.service import THRESHOLD, calibrated, fuse
+from app.features.search.service import fuse, helps, relevance
+from app.kit.language import detect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,25 +59,27 @@ async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequ
     """
     embedders = ctx.get(Embedders)
     serving = await embedders.serving(ctx)
-    vector = await embedders.embed_query(serving, text)  # no snapshot is open while a model thinks
+    vector = None
+    if helps(serving.model, detect(text)):
+        vector = await embedders.embed_query(serving, text)  # no snapshot is open while a model thinks
     async with ctx.snapshot() as tx:
-        await _require(tx, within)
-        lexical = await queries.rank_lexically(tx, within, seen, text)
-        dense = await queries.rank_by_vector(tx, within, seen, vector, serving) if vector is not None else []
-        words = {row["id"]: row["score"] for row in lexical}
-        cosines = {row["id"]: row["score"] for row in dense}
-        ranked = fuse(words, cosines, lexical[0]["bound"] if lexical else 0.0)
-        rows = await queries.read_chunks(tx, ranked[:limit], 0, MAX_PASSAGE)
-        pending = await queries.count_pending(tx, within)
+        counted, *candidates = await queries.rank(tx, within, seen, text, vector, serving)
+        if not candidates:
+            await _require(tx, within)
+        found = {row["id"]: row for row in candidates}
+        words = {item: row["words"] for item, row in found.items() if row["words"] is not None}
+        near = {item: row["near"] for item, row in found.items() if row["near"] is not None}
+        spoken = {item for item, row in found.items() if row["spoken"]}
+        bound = counted["bound"] or 0.0
+        ranked = fuse(words, near, bound, spoken)
+        rows = await queries.read_chunks(tx, ranked[:limit], 0, MAX_PASSAGE) if ranked else []
     passages = [
         Passage(
-            row,
-            calibrated(serving.model, cosines[row["id"]]) if row["id"] in cosines else THRESHOLD,
-            row["id"] in words,
+            row, relevance(serving.model, words.get(row["id"]), found[row["id"]]["cosine"], bound), row["id"] in words
         )
         for row in rows
     ]
-    return Gathered(passages, len(ranked) - len(passages), pending)
+    return Gathered(passages, len(ranked) - len(passages), counted["pending"])
 
 
 async def _require(tx: Tx, within: Within) -> None:

@@ -41,7 +41,7 @@ _LEVELS: Final = {"document": "document,paragraph,turn", "prompt": "prompt", "co
 
 
 def _terms(levels: str) -> str:
-    """The query's terms; their rarity is that among all that the workspace has of a level."""
+    """Write the query's terms; their rarity is that among all that the workspace has of a level."""
     return f"""
 terms AS MATERIALIZED (
   SELECT level, t.language, t.term, t.weight * t.rarity AS value, t.average
@@ -117,7 +117,7 @@ nearest_vectors AS MATERIALIZED (
 
 
 def _near(kind: str, serving: Serving, *, many: bool) -> str:
-    """Items by the cosine of their text; a document's is the mean of its beginning's and its nearest passage's."""
+    """Write a ranking of items by the cosine of their text; a document's is the mean of its beginning's and its nearest passage's."""
     # `+ 0` keeps the planner from an approximate index: below some ten thousand vectors the exact scan is faster.
     dim = int(serving.dim)
     distance = f"v.embedding::halfvec({dim}) <=> $5::halfvec({dim})"
@@ -163,14 +163,14 @@ def _nothing_near(kind: str) -> str:
 
 
 def _ranked(kind: str) -> str:
-    """The rows of a kind: one that counts, with the score that no item can exceed, and one for each candidate."""
+    """Write the rows of a kind: one that counts, with the score that no item can exceed, and one for each candidate."""
     # A query is read in several languages. Where it is read wrongly no stop word is known and all words are rare: the
     # least bound is that of its own language. The counts are two, since each has an index of its own.
     return f"""
 SELECT '{kind}' AS kind, NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS part, NULL::float8 AS cosine,
        NULL::uuid AS passage,
-       (SELECT min(whole) FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' GROUP BY language) AS every)
-         AS bound,
+       (SELECT min(whole)
+          FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' GROUP BY language) AS every) AS bound,
        (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {_LIVE[kind]}) AS total,
        (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {_LIVE[kind]} AND x.indexed_revision < x.revision)
          AS pending
@@ -184,7 +184,7 @@ SELECT '{kind}', k.id, w.score, p.score, n.score, coalesce(p.passage, n.passage)
 
 @lru_cache(maxsize=200)
 def _ranking(kinds: tuple[str, ...], serving: Serving | None) -> str:
-    """The first statement for some kinds, without a model by words alone.
+    """Write the first statement for some kinds, without a model by words alone.
 
     Dimension and slot stand in it as literals, as in the indexes.
     """

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from app.kit.language import NOT_LATIN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from uuid import UUID
+
+    import asyncpg
 
 K = TypeVar("K", bound=str)
 
-LEXICAL_WEIGHT: Final = 0.6
 DENSE_WEIGHT: Final = 0.4
+SPOKEN_WEIGHT: Final = 0.3
 PART_WEIGHT: Final = 0.3
 """Of a document's best passage, beside the words of the whole."""
 
@@ -53,7 +55,7 @@ class Hit:
     passage: UUID | None
 
 
-def rank(model: str, rows: Sequence[Mapping[str, Any]]) -> list[Hit]:
+def rank(model: str, rows: Sequence[asyncpg.Record]) -> list[Hit]:
     """Order the candidates of a kind; a hit counts for a word in common, or for enough meaning.
 
     The first of a kind's rows has the bound of its words (see `queries.rank`).
@@ -66,26 +68,28 @@ def rank(model: str, rows: Sequence[Mapping[str, Any]]) -> list[Hit]:
     order = fuse(words, cosines, bound * (1 + PART_WEIGHT))
     hits = []
     for item in order:
-        said = worded(plain[item], bound) if item in plain else 0.0
-        meant = calibrated(model, cosines[item]) if item in cosines else 0.0
-        if item in plain or meant >= THRESHOLD:
-            hits.append(Hit(item, max(said, meant), candidates[item]["passage"]))
+        score = relevance(model, plain.get(item), cosines.get(item), bound)
+        if item in plain or score >= THRESHOLD:
+            hits.append(Hit(item, score, candidates[item]["passage"]))
     return hits
 
 
-def fuse(lexical: Mapping[UUID, float], dense: Mapping[UUID, float], bound: float) -> list[UUID]:
+def fuse(
+    lexical: Mapping[UUID, float], dense: Mapping[UUID, float], bound: float, spoken: Collection[UUID] = ()
+) -> list[UUID]:
     """Order ids by 0.6 × lexical + 0.4 × dense, each scaled to 0–1 over its list; ties by id, so one order for ever.
 
     `bound` is the highest lexical score that the query allows. Where even the best match stays far below it, the words
-    say little (one common word of many), and their weight shrinks with it.
+    say little (one common word of many), and their weight shrinks with it. Of turns of conversations (`spoken`) a model
+    knows less: 0.7 and 0.3.
     """
     scaled = (_scaled(lexical), _scaled(dense))
     said = max(lexical.values(), default=0.0) / bound if bound > 0 else 1.0
-    weight = LEXICAL_WEIGHT * min(1.0, said / ENOUGH_SAID)
-    fused = {
-        item: weight * scaled[0].get(item, 0.0) + DENSE_WEIGHT * scaled[1].get(item, 0.0)
-        for item in {**lexical, **dense}
-    }
+    weight = min(1.0, said / ENOUGH_SAID)
+    fused = {}
+    for item in {**lexical, **dense}:
+        share = SPOKEN_WEIGHT if item in spoken else DENSE_WEIGHT
+        fused[item] = weight * (1 - share) * scaled[0].get(item, 0.0) + share * scaled[1].get(item, 0.0)
     return sorted(fused, key=lambda item: (-fused[item], item))
 
 
@@ -105,6 +109,12 @@ def _scaled(scores: Mapping[UUID, float]) -> dict[UUID, float]:
     if high <= low:
         return dict.fromkeys(scores, 1.0)
     return {item: (score - low) / (high - low) for item, score in scores.items()}
+
+
+def relevance(model: str, words: float | None, cosine: float | None, bound: float) -> float:
+    """Say how relevant a hit is, by its words or its meaning, whichever says more."""
+    said = worded(words, bound) if words is not None else 0.0
+    return max(said, calibrated(model, cosine) if cosine is not None else 0.0)
 
 
 def worded(score: float, bound: float) -> float:

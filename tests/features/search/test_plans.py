@@ -128,7 +128,7 @@ async def test_words_are_looked_up_in_one_partition_by_their_key(tenants, databa
     (partition,) = partitions(nodes, "postings")
     assert partition == await home(sql, "postings", user)
     indexes = {node["Index Name"] for node in nodes if node.get("Index Name", "").startswith("postings")}
-    assert indexes == {f"{partition}_pkey"}
+    assert f"{partition}_pkey" in indexes
     assert partition not in scanned_whole(nodes)
     assert foreign_rows(nodes)[partition] == 0
 
