@@ -77,9 +77,10 @@ class Service:
         return ranked
 
     def _documents(self, text: str, group: str | None) -> list[str]:
-        params = {"q": text, "type": "documents", "limit": DEPTH, "tags": group or ""}
+        params: dict[str, str | int] = {"q": text, "type": "documents", "limit": DEPTH, "tags": group or ""}
         answer = self._client.get("/v1/search", params=params).raise_for_status()
-        return [self.state["ids"][hit["documentId"]] for hit in answer.json()["data"]["documents"]]
+        hits = answer.json()["data"]["documents"]
+        return [self.state["ids"][one["documentId"]] for hit in hits for one in (hit, *hit.get("copies", ()))]
 
     def _passages(self, text: str, group: str | None) -> list[Passage]:
         body = {"query": text, "limit": MAX_PASSAGES, "collectionId": self.state["collections"].get(group)}

@@ -13,10 +13,12 @@ from app.features.indexing.service import Embedders
 from app.features.prompts.errors import PromptNotFound
 from app.features.prompts.service import read_prompt
 from app.features.search import queries
+from app.features.search.copies import fold
 from app.features.search.errors import ItemNotFound
 from app.features.search.schemas import (
     MAX_LIMIT,
     CollectionHit,
+    DocumentCopy,
     DocumentHit,
     FetchedItem,
     FetchItem,
@@ -55,6 +57,8 @@ READ_SCOPES = (Scope.PROMPTS_READ, Scope.DOCUMENTS_READ)
 LINKS = 10
 MEMBERS = 100
 EXCERPT = 500
+SPARE = 20
+"""Hits that may take the places of copies."""
 
 _SCOPES = {kind: collections.READ_SCOPES[kind.item] for kind in (Kind.PROMPTS, Kind.DOCUMENTS, Kind.COLLECTIONS)}
 _Found = dict[Kind, list[dict[str, Any]]]
@@ -183,12 +187,19 @@ async def _by_meaning(
     """Rank in one statement, describe what is kept in another."""
     serving, vector = asked
     rows = await queries.rank(tx, [kind.item for kind in kinds], args.q, args.tags, vector, serving)
-    kept = {kind: rank(serving.model, rows[kind.item])[:limit] for kind in kinds}
+    kept = {kind: rank(serving.model, rows[kind.item])[: limit + SPARE] for kind in kinds}
     described = await queries.describe(tx, {hit.id: hit.passage for hits in kept.values() for hit in hits})
     found = {
-        kind: [dict(described[hit.id]) | {"score": hit.score} for hit in hits if hit.id in described]
+        kind: [
+            dict(described[hit.id]) | {"score": hit.score, "words": hit.words, "cosine": hit.cosine}
+            for hit in hits
+            if hit.id in described
+        ]
         for kind, hits in kept.items()
     }
+    if Kind.DOCUMENTS in found:
+        found[Kind.DOCUMENTS] = fold(found[Kind.DOCUMENTS])
+    found = {kind: hits[:limit] for kind, hits in found.items()}
     return found, _state([row for several in rows.values() for row in several if row["id"] is None])
 
 
@@ -209,4 +220,5 @@ def _document_hit(hit: Mapping[str, Any]) -> DocumentHit:
     text = hit["highlight"] or ""
     highlight = (text if hit["score"] is None else text[:EXCERPT]) or None
     fields = _named(hit, "title", "status", "chunk_id")
+    fields["copies"] = [DocumentCopy(document_id=copy["id"], title=copy["title"]) for copy in hit.get("copies", ())]
     return DocumentHit(document_id=hit["id"], highlight=highlight, **fields)

@@ -117,7 +117,7 @@ nearest_vectors AS MATERIALIZED (
 
 
 def _near(kind: str, serving: Serving, *, many: bool) -> str:
-    """Write a ranking of items by the cosine of their text; a document's is the mean of its beginning's and its nearest passage's."""
+    """Write a ranking by cosine; a document's is the mean of its beginning's and its nearest passage's."""
     # `+ 0` keeps the planner from an approximate index: below some ten thousand vectors the exact scan is faster.
     dim = int(serving.dim)
     distance = f"v.embedding::halfvec({dim}) <=> $5::halfvec({dim})"

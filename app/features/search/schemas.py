@@ -59,6 +59,13 @@ class PromptHit(Model):
     score: Annotated[float | None, Field(default=None, exclude_if=absent)]
 
 
+class DocumentCopy(Model):
+    """A document with the same text, or very nearly."""
+
+    document_id: UUID
+    title: str
+
+
 class DocumentHit(Model):
     """A document that matches, with the passage that matches best."""
 
@@ -70,6 +77,14 @@ class DocumentHit(Model):
     status: str
     highlight: Annotated[str | None, Field(default=None, exclude_if=absent)]
     chunk_id: Annotated[UUID | None, Field(default=None, exclude_if=absent)]
+    copies: Annotated[
+        list[DocumentCopy],
+        Field(
+            default_factory=list,
+            exclude_if=lambda found: not found,
+            description="Others with the same text or nearly: each text is found once.",
+        ),
+    ]
 
 
 class CollectionHit(Model):

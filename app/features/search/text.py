@@ -66,7 +66,9 @@ def _item(name: str, kind: str, description: str, facts: str) -> list[str]:
 
 def _document(hit: DocumentHit) -> list[str]:
     lines = [f"- **{one_line(hit.title)}**", f"  ID: {hit.document_id} | Status: {hit.status}{_score(hit.score)}"]
-    return lines if hit.chunk_id is None else [*lines, f"  Chunk: {hit.chunk_id}"]
+    if hit.chunk_id is not None:
+        lines.append(f"  Chunk: {hit.chunk_id}")
+    return lines + [f"  Same text: {one_line(copy.title)} ({copy.document_id})" for copy in hit.copies]
 
 
 def _score(score: float | None) -> str:
