@@ -35,6 +35,7 @@ from tests.support.stack import ServerProcess, Stack, start_worker
 MUST, GOAL = 0.70, 0.80
 BATCH = 64
 PENDING = "SELECT count(*) FROM documents WHERE status NOT IN ('ready', 'failed')"
+SERVING = Serving(MiniLM.name, MiniLM.dim, 0)
 POLL_SECONDS = 0.25
 TEXTS = """
 SELECT DISTINCT ON (c.text_digest)
@@ -124,9 +125,9 @@ async def _sql_latency(stack: Stack, workspace: UUID, questions: list[str]) -> t
         for question, vector in zip(questions, vectors, strict=True):
             async with database.snapshot(workspace) as tx:
                 began = time.perf_counter()
-                await queries.rank_lexically(tx, "document", question, [])
+                await queries.rank(tx, ["document"], question, [], None, SERVING)
                 between = time.perf_counter()
-                await queries.rank_by_vector(tx, "document", vector, Serving(MiniLM.name, MiniLM.dim, 0), [])
+                await queries.rank(tx, ["document"], "the", [], vector, SERVING)
                 lexical.append(between - began)
                 dense.append(time.perf_counter() - between)
     return 1000 * statistics.median(lexical), 1000 * statistics.median(dense)

@@ -116,8 +116,12 @@ nearest_vectors AS MATERIALIZED (
 ),"""
 
 
+_READ: Final = 1_500.0
+"""Characters of a document that its own vector stands for, as models read no more: of a longer one it says less."""
+
+
 def _near(kind: str, serving: Serving, *, many: bool) -> str:
-    """Write a ranking by cosine; a document's is the mean of its beginning's and its nearest passage's."""
+    """Write a ranking by cosine; a document's is the mean of its own and its nearest passage's, unless it is long."""
     # `+ 0` keeps the planner from an approximate index: below some ten thousand vectors the exact scan is faster.
     dim = int(serving.dim)
     distance = f"v.embedding::halfvec({dim}) <=> $5::halfvec({dim})"
@@ -142,12 +146,14 @@ def _near(kind: str, serving: Serving, *, many: bool) -> str:
 def _by_document(similarity: str, source: str, condition: str) -> str:
     return f"""
 document_near AS MATERIALIZED (
-  SELECT id, (coalesce(begins, nearest) + coalesce(nearest, begins)) / 2 AS score, passage
+  SELECT id, nearest + (coalesce(begins, nearest) - nearest) * least(1, {_READ} / greatest(length, 1)) / 2 AS score,
+         passage
     FROM (SELECT n.document_id AS id, max(similarity) FILTER (WHERE level = 'document') AS begins,
-                 max(similarity) FILTER (WHERE level = 'paragraph') AS nearest,
+                 coalesce(max(similarity) FILTER (WHERE level = 'paragraph'), max(similarity)) AS nearest,
+                 max(length) AS length,
                  (array_agg(chunk_id ORDER BY similarity DESC, chunk_id) FILTER (WHERE level = 'paragraph'))[1]
                    AS passage
-            FROM (SELECT c.document_id, c.id AS chunk_id, c.level, {similarity} AS similarity
+            FROM (SELECT c.document_id, c.id AS chunk_id, c.level, c.end_index AS length, {similarity} AS similarity
                     FROM {source} v
                     JOIN chunks c ON c.workspace_id = $1 AND c.text_digest = v.text_digest
                     JOIN documents x ON x.workspace_id = $1 AND x.id = c.document_id

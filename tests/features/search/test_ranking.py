@@ -50,7 +50,9 @@ def counted(monkeypatch):
 
 async def test_a_search_is_one_embedding_and_two_statements(alice, make, index, counted):
     await make.document(alice.client, title="Kettle", content="Boil the water, then the tea.")
-    (await alice.client.post("/v1/prompts", json={"title": "Tea", "description": "", "content": "Boil it"})).raise_for_status()
+    (
+        await alice.client.post("/v1/prompts", json={"title": "Tea", "description": "", "content": "Boil it"})
+    ).raise_for_status()
     (await alice.client.post("/v1/collections", json={"name": "Tea things"})).raise_for_status()
     await index.run(alice.workspace_id)
     await documents(alice, "tea")  # whose vectors serve is remembered for some seconds
