@@ -21,6 +21,7 @@ RESET ROLE;
 def upgrade() -> None:
     """Apply."""
     functions.run("ALTER TABLE chunks ADD COLUMN speaker text")
+    functions.install("features/indexing")
     functions.run(AGAIN)
 
 

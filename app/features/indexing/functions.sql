@@ -60,7 +60,7 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
      WHERE workspace_id = p_workspace AND level = p_level AND chunks > 0
   ), whole AS (
     SELECT sum(chunks)::float8 AS n, sum(length)::float8 / greatest(sum(chunks), 1) AS average FROM held
-  ), asked AS (
+  ), asked AS MATERIALIZED (
     SELECT held.language, t.term, t.tf, whole.n, whole.average,
            (SELECT count(*) FROM postings p
              WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = held.language

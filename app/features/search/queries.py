@@ -144,22 +144,27 @@ def _near(kind: str, serving: Serving, *, many: bool) -> str:
 
 
 def _by_document(similarity: str, source: str, condition: str) -> str:
+    # Compared first and grouped afterwards: a sort would carry the vectors along.
     return f"""
-document_near AS MATERIALIZED (
-  SELECT id, nearest + (coalesce(begins, nearest) - nearest) * least(1, {_READ} / greatest(length, 1)) / 2 AS score,
-         passage
-    FROM (SELECT n.document_id AS id, max(similarity) FILTER (WHERE level = 'document') AS begins,
+compared AS MATERIALIZED (
+  SELECT c.document_id, c.id AS chunk_id, c.level, c.end_index AS length, {similarity} AS similarity
+    FROM {source} v
+    JOIN chunks c ON c.workspace_id = $1 AND c.text_digest = v.text_digest
+    JOIN documents x ON x.workspace_id = $1 AND x.id = c.document_id
+   WHERE {condition} AND {_LIVE["document"]}
+), nearest_documents AS MATERIALIZED (
+  SELECT id, nearest, nearest + (coalesce(begins, nearest) - nearest) * least(1, {_READ} / greatest(length, 1)) / 2
+           AS score
+    FROM (SELECT document_id AS id, max(similarity) FILTER (WHERE level = 'document') AS begins,
                  coalesce(max(similarity) FILTER (WHERE level = 'paragraph'), max(similarity)) AS nearest,
-                 max(length) AS length,
-                 (array_agg(chunk_id ORDER BY similarity DESC, chunk_id) FILTER (WHERE level = 'paragraph'))[1]
-                   AS passage
-            FROM (SELECT c.document_id, c.id AS chunk_id, c.level, c.end_index AS length, {similarity} AS similarity
-                    FROM {source} v
-                    JOIN chunks c ON c.workspace_id = $1 AND c.text_digest = v.text_digest
-                    JOIN documents x ON x.workspace_id = $1 AND x.id = c.document_id
-                   WHERE {condition} AND {_LIVE["document"]}) AS n
-           GROUP BY n.document_id) AS every
+                 max(length) AS length
+            FROM compared GROUP BY document_id) AS every
    ORDER BY score DESC, id LIMIT $4
+), document_near AS MATERIALIZED (
+  SELECT DISTINCT ON (n.id) n.id, n.score, c.chunk_id AS passage
+    FROM nearest_documents n
+    LEFT JOIN compared c ON c.document_id = n.id AND c.level = 'paragraph' AND c.similarity = n.nearest
+   ORDER BY n.id, c.chunk_id
 )"""
 
 
