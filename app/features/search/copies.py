@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 _ALIKE: Final = 0.9
 """Share of letter triples that the passages of near copies have in common."""
 
+_ENOUGH: Final = 100
+"""Characters of a passage from which on it may be one of a copy."""
+
 _LEVEL: Final = 0.03
 """By how much of themselves the scores of near copies differ at most."""
 
@@ -17,15 +20,21 @@ _LEVEL: Final = 0.03
 def fold(hits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Keep the first of several documents with one text, and name the others in its `copies`.
 
-    Near copies count too: those that the query ranks level, by words and by meaning, for nearly the same passage.
+    Near copies count too: those that the query ranks level, by words and by meaning, for nearly the same passage. Notes
+    of a line stand for themselves: they say too little to be copies, and cost no room.
     """
     kept: list[dict[str, Any]] = []
     known: dict[bytes, dict[str, Any]] = {}
     for hit in hits:
-        first = known.get(hit["content_digest"]) or next((one for one in kept if _alike(one, hit)), None)
+        if len(hit["highlight"] or "") < _ENOUGH:
+            kept.append(hit)
+            continue
+        first = known.get(hit["content_digest"]) or next(
+            (one for one in kept if "copies" in one and _alike(one, hit)), None
+        )
         if first is None:
-            kept.append(hit | {"copies": []})
-            first = kept[-1]
+            first = hit | {"copies": []}
+            kept.append(first)
         else:
             first["copies"].append(hit)
         known.setdefault(hit["content_digest"], first)
