@@ -9,8 +9,8 @@ import math
 import pytest
 
 from tests.evaluate.baselines import Grep, PlainBM25
-from tests.evaluate.data import read_set
-from tests.evaluate.metrics import judge, mean
+from tests.evaluate.data import EvaluationSet, Passage, Question, read_set, workspaces
+from tests.evaluate.metrics import judge, judge_spans, mean
 
 
 def test_the_measures_of_a_ranking():
@@ -52,3 +52,28 @@ def test_a_set_is_read_with_its_judged_questions_alone(folder):
 def test_baselines_rank_within_the_group(folder, system):
     data = read_set(folder, "dev")
     assert system(data.documents).rank(data.questions[0]) == ["a1", "a2"]
+
+
+def test_spans_are_taken_from_the_top_as_long_as_they_fit():
+    wanted = [("d", 0, 100), ("d", 3000, 3100)]
+    assert judge_spans([("d", 0, 1000), ("d", 2500, 3500)], wanted) == (0.5, 1.0, 1.0)
+    assert judge_spans([("d", 50, 9000), ("d", 0, 50)], wanted) == (0.75, 0.75, 0.75)  # the first always counts
+    assert judge_spans([("e", 0, 100)], wanted) == (0.0, 0.0, 0.0)
+
+
+def test_turns_become_sessions_and_passages_become_turns():
+    rows = [
+        {"id": f"t{n}", "text": f"Ann: {text}", "speaker": "Ann", "date": "May", "session": f"s{n // 2}", "group": "g"}
+        for n, text in enumerate(("Hello", "Bye", "Again"))
+    ]
+    question = Question("q", "when", "g", {"t1": 1})
+    (workspace,) = workspaces(EvaluationSet("chats", rows, [question]))
+    assert [row["text"] for row in workspace.stored] == [
+        "**Ann** (May): Hello\n\n**Ann** (May): Bye",
+        "**Ann** (May): Again",
+    ]
+    turns, sessions = workspace.tasks
+    assert turns.place is not None
+    assert turns.place(Passage("s0", workspace.stored[0]["text"])) == ["t0", "t1"]
+    assert turns.place(Passage("s0", "**Ann** (May): Bye")) == ["t1"]
+    assert [one.relevant for one in sessions.questions] == [{"s0": 1}]

@@ -327,3 +327,30 @@ def test_ten_mebibytes_are_chunked() -> None:
         == chunks[0].word_count
         == text.count(" ") + text.count(".")
     )
+
+
+def test_each_turn_of_a_conversation_is_a_passage_of_its_own():
+    text = (
+        "Notes before.\n\n**Ann** (3 May): Hello!\n**Bob** (3 May): Hi.\n\nHow are you?\n\n"
+        f"**Ann** (4 May): {'A long story. ' * 100}\n"
+    )
+    found = [entry for entry in chunk(DOCUMENT, "Chat", text) if entry.level is Level.PARAGRAPH]
+    assert [entry.content for entry in found[:3]] == [
+        "Notes before.",
+        "**Ann** (3 May): Hello!",
+        "**Bob** (3 May): Hi.\n\nHow are you?",
+    ]
+    assert [entry.speaker for entry in found[:3]] == [None, "Ann", "Bob"]
+    assert [entry.header for entry in found[:4]] == ["Chat", "", "", ""]
+    assert found[1].indexed_text == "**Ann** (3 May): Hello!"
+    assert len(found) > 4  # what is too long for one passage goes on under the speaker's name
+    assert {(entry.header, entry.speaker) for entry in found[4:]} == {("Ann (4 May)", "Ann")}
+    assert "".join(entry.content for entry in found).replace(" ", "").replace("\n", "") == text.replace(
+        " ", ""
+    ).replace("\n", "")
+
+
+def test_a_text_with_one_bold_word_before_a_colon_is_no_conversation():
+    text = "**Note** (2024): read this.\n\nSome text.\n\nMore text.\n\n**Note** (2025): and this.\n\nEnd.\n"
+    found = [entry for entry in chunk(DOCUMENT, "Manual", text) if entry.level is Level.PARAGRAPH]
+    assert [entry.speaker for entry in found] == [None]
