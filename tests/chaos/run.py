@@ -100,7 +100,7 @@ async def _manage(worker: ServerProcess, document: Document) -> None:
     path = f"/v1/documents/{document.id}"
     read = Request(Call("read", "get", "", 0, 0), "GET", path)
     status, headers, text = await exchange(worker.port, read.encode(document.credentials[0]))
-    while status == 404:  # noqa: PLR2004  a mutant answers before it commits: the document is there in a moment
+    while status == 404:
         await asyncio.sleep(0.02)
         status, headers, text = await exchange(worker.port, read.encode(document.credentials[0]))
     assert status == 200, text
