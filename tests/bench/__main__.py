@@ -104,6 +104,21 @@ def _tool(server: ServerProcess, document_id: str, path: str, **headers: str) ->
     )
 
 
+def _listing(app: ServerProcess, bare: ServerProcess, authorization: str) -> tuple[Case, Case]:
+    """Make the list of tools, and the same object from a plain route, one at a time."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    headers = {"Accept": "application/json, text/event-stream", "Authorization": authorization}
+    url, typed = f"http://127.0.0.1:{app.port}/mcp", {"Content-Type": "application/json"}
+    listed = httpx2.post(url, content=body, headers=headers | typed).raise_for_status().json()
+    httpx2.put(f"http://127.0.0.1:{bare.port}/list", json=listed).raise_for_status()
+    listing = Case(
+        "tools/list",
+        app,
+        lambda s: Order(app.port, s, "POST", ["/mcp"], headers=headers, body=body, connections=1),
+    )
+    return listing, _read("JSON route", bare, ["/list"], in_flight=1)
+
+
 def _write(
     name: str, server: ServerProcess, paths: list[str], revisions: list[int], *, keyed: bool = False, **headers: str
 ) -> Case:
@@ -141,12 +156,14 @@ def _rows(app: ServerProcess, bare: Twins, key: str, dsn: str) -> list[Row]:
     one = _read("GET, one at a time", app, paths, in_flight=1, Authorization=authorization)
     tool = _tool(app, document["id"], "/mcp", Authorization=authorization)
     bare_tool = _tool(bare.tools, document["id"], "/mcp")
+    listing, route = _listing(app, bare.write, authorization)
     return [
         Row("GET ÷ bare read", get, ((1, bare_read),), 0.30, 0.45),
         Row("GET 304 ÷ bare read", unchanged, ((1, bare_read),), 0.40, 0.60),
         Row("PATCH ÷ bare UPDATE", patch, ((1, bare_write),), 0.60, 0.80),
         Row("PATCH + key ÷ bare UPDATE", with_key, ((1, bare_write),), 0.45, 0.60),
         Row("GET + 1.1 bare SDK ÷ tools/call", tool, ((1, one), (1.1, bare_tool)), 1.0, 1.2),
+        Row("JSON route ÷ tools/list", listing, ((1, route),), 1.0, 2.0),
     ]
 
 

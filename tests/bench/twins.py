@@ -84,7 +84,7 @@ class Changed(BaseModel):
 
 
 def bare_write(settings: Settings) -> FastAPI:
-    """FastAPI over asyncpg: one `UPDATE … RETURNING`, without check, history, audit or job."""
+    """FastAPI: one `UPDATE … RETURNING` over asyncpg, without check, history, audit, job; and a plain JSON route."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -99,6 +99,15 @@ def bare_write(settings: Settings) -> FastAPI:
         async with app.state.pool.acquire() as connection:
             row = await connection.fetchrow(_UPDATE, document_id, change.content)
         return Changed(**row)
+
+    @app.put("/list")
+    async def keep(kept: dict[str, Any]) -> None:
+        app.state.kept = kept
+
+    @app.get("/list")
+    async def read() -> dict[str, Any]:
+        kept: dict[str, Any] = app.state.kept
+        return kept
 
     @app.get("/readyz")
     async def ready() -> dict[str, bool]:

@@ -99,7 +99,11 @@ async def _manage(worker: ServerProcess, document: Document) -> None:
     """Require leases for a document."""
     path = f"/v1/documents/{document.id}"
     read = Request(Call("read", "get", "", 0, 0), "GET", path)
-    _, headers, _ = await exchange(worker.port, read.encode(document.credentials[0]))
+    status, headers, text = await exchange(worker.port, read.encode(document.credentials[0]))
+    while status == 404:
+        await asyncio.sleep(0.02)
+        status, headers, text = await exchange(worker.port, read.encode(document.credentials[0]))
+    assert status == 200, text
     tag, body = {"If-Match": headers["etag"]}, {"policy": "lease_required"}
     change = Request(Call("manage", "policy", "", 0, 0), "PUT", f"{path}/coordination", tag, body)
     status, _, text = await exchange(worker.port, change.encode(document.credentials[0]))
