@@ -23,6 +23,8 @@ import numpy as np
 
 from app.features.indexing.remote import MiniLM, Vector
 from app.features.indexing.service import Serving, index_workspace
+from app.features.indexing.serving import EXACT_BELOW
+from app.features.indexing.slots import queries as slots
 from app.features.search import queries
 from app.store import postgres
 from tests.support import stack as stacks
@@ -32,7 +34,6 @@ from tests.support.stack import ServerProcess, Stack
 MUST = 1.5
 BATCH = 100
 KINDS = ("document", "prompt", "collection")
-SERVING = Serving(MiniLM.name, MiniLM.dim, 0)
 
 
 class Random:
@@ -82,24 +83,28 @@ def _ask(client: httpx2.Client, questions: Sequence[str]) -> list[float]:
     return times
 
 
-async def _parts(stack: Stack, workspace: UUID, questions: Sequence[str]) -> dict[str, list[float]]:
+async def _parts(stack: Stack, workspace: UUID, questions: Sequence[str]) -> tuple[dict[str, list[float]], int]:
     times: dict[str, list[float]] = {"embedding": [], "words": [], "vectors": []}
     model = MiniLM(1)
     await model.warm()
     async with postgres.connected(stack.settings) as database:
+        async with database.snapshot(workspace) as tx:
+            row = await slots.get_serving(tx)
+        assert row is not None
+        serving = Serving(row["model"], row["dim"], row["slot"], row["vectors"] > EXACT_BELOW)
         for question in questions:
             began = time.perf_counter()
             vector = await model.embed_query(question)
             times["embedding"].append(1000 * (time.perf_counter() - began))
             async with database.snapshot(workspace) as tx:
                 began = time.perf_counter()
-                await queries.rank(tx, KINDS, question, [], None, SERVING)
+                await queries.rank(tx, KINDS, question, [], None, serving)
                 between = time.perf_counter()
-                await queries.rank(tx, KINDS, "the", [], vector, SERVING)
+                await queries.rank(tx, KINDS, "the", [], vector, serving)
                 times["words"].append(1000 * (between - began))
                 times["vectors"].append(1000 * (time.perf_counter() - between))
     await model.close()
-    return times
+    return times, row["vectors"]
 
 
 def _measure(stack: Stack, documents: int, asked: int) -> dict[str, float]:
@@ -114,9 +119,10 @@ def _measure(stack: Stack, documents: int, asked: int) -> dict[str, float]:
         asyncio.run(_index(stack, workspace))
         _ask(client, questions[:20])
         search = sorted(_ask(client, questions))
-        parts = asyncio.run(_parts(stack, workspace, questions))
+        parts, chunks = asyncio.run(_parts(stack, workspace, questions))
     report = {f"{name} p50": statistics.median(times) for name, times in parts.items()}
     alone = sum(report.values())
+    report["chunks"] = chunks
     report |= {"search p50": statistics.median(search), "search p95": search[int(0.95 * len(search))]}
     return {**report, "ratio": report["search p50"] / alone}
 

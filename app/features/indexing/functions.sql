@@ -6,6 +6,18 @@ RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
   SELECT '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]'
 $function$;
 
+-- Stems that say nothing, of languages for which Postgres knows no stop words.
+CREATE OR REPLACE FUNCTION search_stops(p_language text)
+RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
+  SELECT CASE p_language
+    WHEN 'arabic' THEN string_to_array(
+      'اذا الت الذ اللذ الي ان او اي ايض اين بعد بعض به بها بين تكون تلك تم ثم حتي ذلك ذين علي عن عند عندم غير في فيه قبل قد '
+      'كان كل كم كما كيف لا لقد لم لماذ لن له لها ما ماذ متي مع من منذ هذا هذه هل هم هنا هو هي و يتم يكون', ' ')
+    WHEN 'hindi' THEN string_to_array(
+      'अप इन इस उन उस एक और क कब कर कह कित किस कैस कौन क्य ग गय ज जब जिस त तक थ द्वार न नह पर भ म य यह ल व वह स साथ ह है हैं होत', ' ')
+    ELSE '{}' END
+$function$;
+
 -- The terms of a text, with how often each occurs; texts and queries are read alike. Words are stemmed as the language
 -- has it. What is joined (`snake_case`, `a.b.c`, `E-1042`, `camelCase`) counts as a whole and by its parts. Scripts
 -- without spaces give single characters and pairs.
@@ -33,6 +45,7 @@ BEGIN
   SELECT every.term, sum(every.tf)::int
     FROM (SELECT lexeme AS term, cardinality(positions) AS tf
             FROM unnest(to_tsvector(p_language::regconfig, v_words))
+           WHERE lexeme <> ALL (search_stops(p_language))
           UNION ALL
           SELECT left(lower(found[1]), 200), 1
             FROM regexp_matches(
@@ -50,7 +63,8 @@ END
 $function$;
 
 -- The terms of a query for one level of the index: read once in each language that holds a hundredth of the level, and as
--- it stands. `rarity` is the term's inverse document frequency among all that the workspace has of the level, `average`
+-- it stands. Its own language is that in which most of it are stop words; these count in no other language either, where
+-- they would be rare words. `rarity` is the term's inverse document frequency among all that the workspace has of the level, `average`
 -- the mean length there.
 CREATE OR REPLACE FUNCTION search_query(p_workspace uuid, p_level text, p_text text)
 RETURNS TABLE (language text, term text, weight int, rarity float8, average float8)
@@ -60,13 +74,21 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
      WHERE workspace_id = p_workspace AND level = p_level AND chunks > 0
   ), whole AS (
     SELECT sum(chunks)::float8 AS n, sum(length)::float8 / greatest(sum(chunks), 1) AS average FROM held
+  ), known AS MATERIALIZED (
+    SELECT held.language, held.chunks FROM held, whole WHERE held.language = 'simple' OR held.chunks * 100 >= whole.n
+  ), own AS (
+    SELECT language FROM known WHERE language <> 'simple' AND (SELECT count(*) FROM known) > 1
+     ORDER BY length(to_tsvector(language::regconfig, p_text)), chunks DESC, language LIMIT 1
+  ), bare AS MATERIALIZED (
+    SELECT string_agg(word, ' ' ORDER BY place) AS text
+      FROM own, regexp_split_to_table(p_text, '\s+') WITH ORDINALITY AS t(word, place)
+     WHERE to_tsvector(own.language::regconfig, word) <> '' OR word ~ search_unspaced()
   ), asked AS MATERIALIZED (
-    SELECT held.language, t.term, t.tf, whole.n, whole.average,
+    SELECT known.language, t.term, t.tf, whole.n, whole.average,
            (SELECT count(*) FROM postings p
-             WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = held.language
+             WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = known.language
                AND p.term = t.term) AS df
-      FROM held, whole, search_terms(held.language, p_text) AS t
-     WHERE held.language = 'simple' OR held.chunks * 100 >= whole.n
+      FROM known, whole, search_terms(known.language, coalesce((SELECT text FROM bare), p_text)) AS t
   )
   SELECT asked.language, asked.term, asked.tf, ln(1 + (asked.n - asked.df + 0.5) / (asked.df + 0.5)),
          greatest(asked.average, 1)
