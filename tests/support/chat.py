@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from typing import Any
+
+from tests.support.little_server import serving
 
 Said = str | int | bytes
 
@@ -41,30 +41,6 @@ class LittleModel:
         return 200, json.dumps({"choices": [{"message": {"role": "assistant", "content": said}}]}).encode()
 
 
-@contextlib.contextmanager
-def little_model() -> Iterator[LittleModel]:
+def little_model() -> contextlib.AbstractContextManager[LittleModel]:
     """Run an endpoint inside the block."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            sent = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            status, body = model.answer(self.path, dict(self.headers.items()), sent)
-            with contextlib.suppress(OSError):  # who asked may have gone
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    model = LittleModel(server.server_address[1])
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield model
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return serving(LittleModel)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.support.little_server import serving
 
 
 def vector_of(text: str, dim: int) -> list[float]:
@@ -45,29 +44,6 @@ class LittleEndpoint:
         return 200, json.dumps({"data": rows[::-1], "model": sent["model"]}).encode()
 
 
-@contextlib.contextmanager
-def little_endpoint() -> Iterator[LittleEndpoint]:
+def little_endpoint() -> contextlib.AbstractContextManager[LittleEndpoint]:
     """Run an endpoint inside the block."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            sent = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            status, body = endpoint.answer(self.path, dict(self.headers.items()), sent)
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    endpoint = LittleEndpoint(server.server_address[1])
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield endpoint
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return serving(LittleEndpoint)

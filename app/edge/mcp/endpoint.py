@@ -34,19 +34,19 @@ class Endpoint:
     """
 
     listing: Listing
-    _running: Server[Any]
+    _server: Server[Any]
     _json: StreamableHTTPSessionManager
     _streaming: StreamableHTTPSessionManager
 
     def __init__(self, surface: Surface, body_limit: int, server: Callable[[Surface], Server[Any]] = build) -> None:
         self.surface = surface
-        self._server = server
+        self._build = server
         self._limit = body_limit + _ROOM
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Hold the managers open; made anew each time, since a manager runs once."""
-        server = self._running = self._server(self.surface)
+        server = self._server = self._build(self.surface)
         self._json = StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=self._limit
         )
@@ -58,7 +58,7 @@ class Endpoint:
     async def serve(self, scope: Scope, receive: Receive, send: Send, message: Message) -> None:
         """Pass a guarded request to the SDK."""
         if (revision := exchange.revision(scope, message)) is not None:
-            await exchange.serve(self._running, revision, message, scope, receive, send)
+            await exchange.serve(self._server, revision, message, scope, receive, send)
             return
         streams = message.method == "tools/call" and (
             header(scope, b"mcp-protocol-version") in MODERN_PROTOCOL_VERSIONS

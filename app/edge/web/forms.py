@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
 
 from app.edge.asgi import header, read_body
 from app.edge.rest.multipart import read_form
@@ -47,6 +48,11 @@ def filters(request: Request, *names: str) -> dict[str, str]:
 def filled(values: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what is empty."""
     return {name: value for name, value in values.items() if value not in ("", None, [])}
+
+
+def kept(chosen: Mapping[str, str]) -> str:
+    """Write what a list is narrowed by as a query, for the links that lead on."""
+    return urlencode(filled({name: value for name, value in chosen.items() if name != "cursor"}))
 
 
 async def form_with_files(request: Request, file: str = "file") -> tuple[dict[str, str], list[dict[str, Any]]]:

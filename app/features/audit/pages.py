@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlencode
 
 from app.edge.web.agents import browser_name
-from app.edge.web.forms import filled, filters
+from app.edge.web.forms import filled, filters, kept
 from app.edge.web.page import Page, call, render
 from app.features.audit import operations
 
@@ -24,7 +23,6 @@ async def audit(request: Request) -> Response:
     """List who changed what."""
     chosen = filters(request, "object", "user", "cursor")
     found = await call(request, operations.list_audit, limit=PAGE_SIZE, **filled(chosen))
-    kept = urlencode(filled({name: value for name, value in chosen.items() if name != "cursor"}))
     return render(
         request,
         "audit.html",
@@ -32,7 +30,7 @@ async def audit(request: Request) -> Response:
         after=found.pagination.cursor,
         first=bool(chosen["cursor"]),
         chosen=chosen,
-        kept=kept,
+        kept=kept(chosen),
         words=WORDS,
         browser_name=browser_name,
         kinds=_KINDS,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode
 
 from app.edge.errors import status_of
-from app.edge.web.forms import as_written, differing, filled, filters, tags_of, ticked
+from app.edge.web.forms import as_written, differing, filled, filters, kept, tags_of, ticked
 from app.edge.web.page import Page, call, form, panels, person, redirect, render
 from app.features.collections import operations
 from app.features.collections.schemas import DEFAULT_ICON, ItemType
@@ -33,7 +32,6 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
     chosen = filters(request, "q", "tag", "cursor")
     wanted = {"search": chosen["q"], "tags": tags_of(chosen["tag"]), "cursor": chosen["cursor"]}
     found = await call(request, operations.list_collections, limit=PAGE_SIZE, **filled(wanted))
-    kept = urlencode(filled({name: value for name, value in chosen.items() if name != "cursor"}))
     after = found.pagination.cursor
     shown: dict[str, Any] = {"collections": found.data, "after": after, "chosen": chosen, "kept": kept}
     return render(request, "collections.html", status, **shown, error=error)

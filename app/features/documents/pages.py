@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode
 
-from app.edge.web.forms import MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, tags_of, ticked
+from app.edge.web.forms import MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, kept, tags_of, ticked
 from app.edge.web.page import Page, call, form, gate_of, panels, person, redirect, render
 from app.features.collections import operations as collections
 from app.features.collections.schemas import ItemType
@@ -47,7 +46,6 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
     }
     found = await call(request, operations.list_documents, limit=PAGE_SIZE, **filled(wanted))
     places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
-    kept = urlencode(filled({name: value for name, value in chosen.items() if name != "cursor"}))
     return render(
         request,
         "documents.html",
@@ -55,7 +53,7 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
         documents=found.data,
         after=found.pagination.cursor,
         chosen=chosen,
-        kept=kept,
+        kept=kept(chosen),
         states=STATES,
         collections=places,
         collection_choices=choices(places, "name", "Any collection"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from app.store.tx import Tx
 
 _CANDIDATES = 200
-_MOST_CHARACTERS = 16
+_MOST_BYTES = 16
 """Bytes a token beyond which a text cannot fit its budget: none but runs of blanks comes to more."""
 
 
@@ -57,7 +57,7 @@ async def _whole(tx: Tx, args: MakePack, budget: int) -> list[Piece]:
     else:
         assert args.document_id is not None
         ids = [args.document_id]
-    pieces, room = [], budget * _MOST_CHARACTERS
+    pieces, room = [], budget * _MOST_BYTES
     for document_id in ids:
         row = await queries.read_document(tx, document_id, room)
         if row is None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlencode
 
-from app.edge.web.forms import choices, filled, filters, tags_of, ticked
+from app.edge.web.forms import choices, filled, filters, kept, tags_of, ticked
 from app.edge.web.page import Page, call, form, panels, redirect, render
 from app.features.collections import operations as collections
 from app.features.collections.schemas import ItemType
@@ -40,7 +39,6 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
     }
     found = await call(request, operations.list_prompts, limit=PAGE_SIZE, **filled(wanted))
     places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
-    kept = urlencode(filled({name: value for name, value in chosen.items() if name != "cursor"}))
     return render(
         request,
         "prompts.html",
@@ -48,7 +46,7 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
         prompts=found.data,
         after=found.pagination.cursor,
         chosen=chosen,
-        kept=kept,
+        kept=kept(chosen),
         states=STATES,
         collections=places,
         collection_choices=choices(places, "name", "Any collection"),

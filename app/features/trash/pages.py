@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlencode
 
-from app.edge.web.forms import filled, filters
+from app.edge.web.forms import filled, filters, kept
 from app.edge.web.page import Page, call, form, redirect, render
 from app.features.trash import operations
 from app.kit.errors import AppError
@@ -35,7 +34,7 @@ async def _listed(request: Request, status: int = 200, error: str = "", said: st
         after=found.pagination.cursor,
         chosen=chosen,
         kinds=KINDS,
-        kept=urlencode(filled({"kind": chosen["kind"]})),
+        kept=kept(chosen),
         error=error,
         said=said,
     )
