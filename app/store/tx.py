@@ -132,9 +132,13 @@ def reach(collections: Sequence[UUID] | None) -> str:
 
 def _begin(workspace_id: UUID, collections: Sequence[UUID] | None, *, read_only: bool) -> str:
     # A UUID object prints as 36 characters of [0-9a-f-]: nothing can be injected through it.
-    mode = "READ ONLY ISOLATION LEVEL REPEATABLE READ" if read_only else "READ WRITE"
     tenant = f"SET LOCAL app.workspace_id = '{workspace_id}'; SET LOCAL app.collections = '{reach(collections)}'"
-    return f"BEGIN {mode}; {tenant}"
+    if not read_only:
+        return f"BEGIN READ WRITE; {tenant}"
+    # Postgres would keep a plan that it made when the tables were nearly empty until they are analyzed again: with a
+    # large document that came since, a search on it took half a minute. Planned anew it takes milliseconds more.
+    plans = "SET LOCAL plan_cache_mode = force_custom_plan"
+    return f"BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ; {tenant}; {plans}"
 
 
 @contextlib.asynccontextmanager

@@ -1,4 +1,7 @@
-"""Turns of conversations are passages of their own; the worker reads every text again while the index serves."""
+"""Turns of conversations are passages of their own; the worker reads every text again while the index serves.
+
+The reach of a key is asked by one plan.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ def upgrade() -> None:
     """Apply."""
     functions.run("ALTER TABLE chunks ADD COLUMN speaker text")
     functions.install("features/indexing")
+    functions.install("features/collections")
     functions.run(AGAIN)
 
 

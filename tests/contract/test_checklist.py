@@ -151,7 +151,6 @@ async def test_filters_come_before_candidates_among_ten_thousand_better_ones(ali
     await model.close()
     for statement in COPY:
         await sql.execute(statement, alice.workspace_id, loud["id"], COPIES)
-    await sql.execute("ANALYZE documents, chunks, vectors, postings")
     assert await sql.fetchval("SELECT count(*) FROM documents WHERE workspace_id = $1", alice.workspace_id) > COPIES
     query = "lighthouse keeper lamp"
     answer = await client.post("/v1/pd/search", json={"query": query, "limit": 50})

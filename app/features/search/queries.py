@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 
 CANDIDATES: Final = 100
 
-_TAGGED: Final = """
-(cardinality($3::text[]) = 0 OR (
-  SELECT count(*) FROM document_tags t
-   WHERE t.workspace_id = $1 AND t.document_id = x.id AND t.tag = ANY($3)) = cardinality($3))
-"""
-
 _LIVE: Final = {
-    "document": f"x.deleted_at IS NULL AND {_TAGGED}",
+    "document": """x.deleted_at IS NULL AND (cardinality($3::text[]) = 0 OR x.id IN (
+    SELECT t.document_id FROM document_tags t WHERE t.workspace_id = $1 AND t.tag = ANY($3)
+     GROUP BY t.document_id HAVING count(*) = cardinality($3)))""",
     "prompt": "x.deleted_at IS NULL AND NOT x.archived AND x.tags @> $3::text[]",
     "collection": "x.deleted_at IS NULL AND x.tags @> $3::text[]",
 }
@@ -38,6 +34,20 @@ _LIVE: Final = {
 
 _LEVELS: Final = {"document": "document,paragraph,turn", "prompt": "prompt", "collection": "collection"}
 """The levels of the index that a kind is looked for in."""
+
+
+# As in the search of passages: whatever the planner believes of a table that has grown since it was analyzed, each
+# look-up has its key behind `OFFSET 0`, and each test of membership is a hash, by `IS TRUE`.
+def _live(kind: str) -> str:
+    return f"""
+live_{kind}s AS MATERIALIZED (
+  SELECT x.id, x.indexed_revision < x.revision AS pending FROM {kind}s x
+   WHERE x.workspace_id = $1 AND {_LIVE[kind]}
+)"""
+
+
+def _lives(kind: str, item: str) -> str:
+    return f"({item} IN (SELECT id FROM live_{kind}s)) IS TRUE"
 
 
 def _terms(levels: str) -> str:
@@ -57,8 +67,10 @@ def _scores(level: str) -> str:
     return f"""
 SELECT p.chunk_id, {_bm25(1.5, 0.75)} AS score
   FROM terms
-  JOIN postings p ON p.workspace_id = $1 AND p.level = '{level}' AND p.language = terms.language
-                 AND p.term = terms.term
+ CROSS JOIN LATERAL (
+       SELECT chunk_id, tf, length FROM postings
+        WHERE workspace_id = $1 AND level = '{level}' AND language = terms.language AND term = terms.term
+       OFFSET 0) AS p
  WHERE terms.level = '{level}'
  GROUP BY p.chunk_id"""
 
@@ -66,26 +78,28 @@ SELECT p.chunk_id, {_bm25(1.5, 0.75)} AS score
 # Documents by their words.
 _DOCUMENT_WORDS: Final = f"""
 document_words AS MATERIALIZED (
-  SELECT x.id, s.score
+  SELECT c.document_id AS id, s.score
     FROM ({_scores("document")}) AS s
-    JOIN chunks c ON c.workspace_id = $1 AND c.id = s.chunk_id
-    JOIN documents x ON x.workspace_id = $1 AND x.id = c.document_id
-   WHERE {_LIVE["document"]}
-   ORDER BY s.score DESC, x.id LIMIT $4
+   CROSS JOIN LATERAL (SELECT document_id FROM chunks WHERE workspace_id = $1 AND id = s.chunk_id OFFSET 0) AS c
+   WHERE {_lives("document", "c.document_id")}
+   ORDER BY s.score DESC, c.document_id LIMIT $4
 )"""
 
 # Of each candidate the passage with most of the words, and how much that is.
 _DOCUMENT_PASSAGES: Final = f"""
 document_passages AS MATERIALIZED (
   SELECT DISTINCT ON (s.document_id) s.document_id AS id, s.chunk_id AS passage, s.score
-    FROM (SELECT c.document_id, p.chunk_id, {_bm25(0.9, 0.4)} AS score
+    FROM (SELECT k.id AS document_id, c.id AS chunk_id, {_bm25(0.9, 0.4)} AS score
             FROM (SELECT id FROM document_words UNION SELECT id FROM document_near) AS k
-            JOIN chunks c ON c.workspace_id = $1 AND c.document_id = k.id AND c.level = 'paragraph'
-           CROSS JOIN terms
-            JOIN postings p ON p.workspace_id = $1 AND p.level = terms.level AND p.language = terms.language
-                           AND p.term = terms.term AND p.chunk_id = c.id
-           WHERE terms.level IN ('paragraph', 'turn')
-           GROUP BY c.document_id, p.chunk_id) AS s
+           CROSS JOIN LATERAL (
+                 SELECT id, language, CASE WHEN speaker IS NULL THEN 'paragraph' ELSE 'turn' END AS level
+                   FROM chunks WHERE workspace_id = $1 AND document_id = k.id AND level = 'paragraph' OFFSET 0) AS c
+            JOIN terms ON terms.level = c.level AND terms.language = c.language
+           CROSS JOIN LATERAL (
+                 SELECT tf, length FROM postings
+                  WHERE workspace_id = $1 AND level = terms.level AND language = terms.language AND term = terms.term
+                    AND chunk_id = c.id OFFSET 0) AS p
+           GROUP BY k.id, c.id) AS s
    ORDER BY s.document_id, s.score DESC, s.chunk_id
 )"""
 
@@ -93,11 +107,10 @@ document_passages AS MATERIALIZED (
 def _item_words(kind: str) -> str:
     return f"""
 {kind}_words AS MATERIALIZED (
-  SELECT x.id, s.score
+  SELECT s.chunk_id AS id, s.score
     FROM ({_scores(kind)}) AS s
-    JOIN {kind}s x ON x.workspace_id = $1 AND x.id = s.chunk_id
-   WHERE {_LIVE[kind]}
-   ORDER BY s.score DESC, x.id LIMIT $4
+   WHERE {_lives(kind, "s.chunk_id")}
+   ORDER BY s.score DESC, s.chunk_id LIMIT $4
 ), {kind}_passages AS (SELECT NULL::uuid AS id, NULL::uuid AS passage, NULL::float8 AS score WHERE false)"""
 
 
@@ -129,12 +142,12 @@ def _near(kind: str, serving: Serving, *, many: bool) -> str:
     if kind != "document":
         return f"""
 {kind}_near AS MATERIALIZED (
-  SELECT x.id, 1 - ({distance}) + 0 AS score, NULL::uuid AS passage
+  SELECT e.item_id AS id, 1 - ({distance}) + 0 AS score, NULL::uuid AS passage
     FROM index_entries e
-    JOIN vectors v ON v.workspace_id = $1 AND v.text_digest = e.text_digest
-    JOIN {kind}s x ON x.workspace_id = $1 AND x.id = e.item_id
-   WHERE e.workspace_id = $1 AND e.kind = '{kind}' AND {vector} AND {_LIVE[kind]}
-   ORDER BY score DESC, x.id LIMIT $4
+   CROSS JOIN LATERAL (
+         SELECT embedding FROM vectors v WHERE {vector} AND v.text_digest = e.text_digest OFFSET 0) AS v
+   WHERE e.workspace_id = $1 AND e.kind = '{kind}' AND {_lives(kind, "e.item_id")}
+   ORDER BY score DESC, e.item_id LIMIT $4
 )"""
     if many:
         return _NEAREST.format(distance=distance, vector=vector) + _by_document(
@@ -149,22 +162,24 @@ def _by_document(similarity: str, source: str, condition: str) -> str:
 compared AS MATERIALIZED (
   SELECT c.document_id, c.id AS chunk_id, c.level, c.end_index AS length, {similarity} AS similarity
     FROM {source} v
-    JOIN chunks c ON c.workspace_id = $1 AND c.text_digest = v.text_digest
-    JOIN documents x ON x.workspace_id = $1 AND x.id = c.document_id
-   WHERE {condition} AND {_LIVE["document"]}
+   CROSS JOIN LATERAL (
+         SELECT id, document_id, level, end_index FROM chunks
+          WHERE workspace_id = $1 AND text_digest = v.text_digest OFFSET 0) AS c
+   WHERE {condition} AND {_lives("document", "c.document_id")}
 ), nearest_documents AS MATERIALIZED (
-  SELECT id, nearest, nearest + (coalesce(begins, nearest) - nearest) * least(1, {_READ} / greatest(length, 1)) / 2
-           AS score
+  SELECT id, nearest + (coalesce(begins, nearest) - nearest) * least(1, {_READ} / greatest(length, 1)) / 2 AS score
     FROM (SELECT document_id AS id, max(similarity) FILTER (WHERE level = 'document') AS begins,
                  coalesce(max(similarity) FILTER (WHERE level = 'paragraph'), max(similarity)) AS nearest,
                  max(length) AS length
             FROM compared GROUP BY document_id) AS every
    ORDER BY score DESC, id LIMIT $4
+), nearest_passages AS MATERIALIZED (
+  SELECT DISTINCT ON (document_id) document_id, chunk_id
+    FROM compared WHERE level = 'paragraph' AND (document_id IN (SELECT id FROM nearest_documents)) IS TRUE
+   ORDER BY document_id, similarity DESC, chunk_id
 ), document_near AS MATERIALIZED (
-  SELECT DISTINCT ON (n.id) n.id, n.score, c.chunk_id AS passage
-    FROM nearest_documents n
-    LEFT JOIN compared c ON c.document_id = n.id AND c.level = 'paragraph' AND c.similarity = n.nearest
-   ORDER BY n.id, c.chunk_id
+  SELECT n.id, n.score, p.chunk_id AS passage
+    FROM nearest_documents n LEFT JOIN nearest_passages p ON p.document_id = n.id
 )"""
 
 
@@ -176,15 +191,13 @@ def _nothing_near(kind: str) -> str:
 def _ranked(kind: str) -> str:
     """Write the rows of a kind: one that counts, with the score that no item can exceed, and one for each candidate."""
     # A query is read in several languages. Where it is read wrongly no stop word is known and all words are rare: the
-    # least bound is that of its own language. The counts are two, since each has an index of its own.
+    # least bound is that of its own language.
     return f"""
 SELECT '{kind}' AS kind, NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS part, NULL::float8 AS cosine,
        NULL::uuid AS passage,
        (SELECT min(whole)
           FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' GROUP BY language) AS every) AS bound,
-       (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {_LIVE[kind]}) AS total,
-       (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {_LIVE[kind]} AND x.indexed_revision < x.revision)
-         AS pending
+       (SELECT count(*) FROM live_{kind}s) AS total, (SELECT count(*) FROM live_{kind}s WHERE pending) AS pending
 UNION ALL
 SELECT '{kind}', k.id, w.score, p.score, n.score, coalesce(p.passage, n.passage), NULL, NULL, NULL
   FROM (SELECT id FROM {kind}_words UNION SELECT id FROM {kind}_near) AS k
@@ -203,7 +216,7 @@ def _ranking(kinds: tuple[str, ...], serving: Serving | None) -> str:
     for kind in kinds:
         near = _nothing_near(kind) if serving is None else _near(kind, serving, many=serving.many)
         words = [_DOCUMENT_WORDS, near, _DOCUMENT_PASSAGES] if kind == "document" else [_item_words(kind), near]
-        parts.extend(words)
+        parts.extend([_live(kind), *words])
     return f"WITH {','.join(parts)} {' UNION ALL '.join(_ranked(kind) for kind in kinds)}"
 
 
@@ -213,7 +226,7 @@ SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.content
        c.content AS highlight
   FROM unnest($2::uuid[], $3::uuid[]) AS hit(id, passage)
   JOIN documents d ON d.workspace_id = $1 AND d.id = hit.id
-  LEFT JOIN chunks c ON c.workspace_id = $1 AND c.id = hit.passage
+  LEFT JOIN LATERAL (SELECT id, content FROM chunks WHERE workspace_id = $1 AND id = hit.passage OFFSET 0) AS c ON true
 """,
     "prompt": """
 SELECT 'prompt', id, title, description, '', NULL, NULL, NULL FROM prompts WHERE workspace_id = $1 AND id = ANY($2)
@@ -229,9 +242,8 @@ _LITERAL: Final = "SELECT * FROM search_literally($1, $2, $3, $4)"
 
 _STATE: Final = {
     kind: f"""
-SELECT '{kind}' AS kind, (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {live}) AS total,
-       (SELECT count(*) FROM {kind}s x WHERE x.workspace_id = $1 AND {live} AND x.indexed_revision < x.revision)
-         AS pending
+SELECT '{kind}' AS kind, count(*) AS total, count(*) FILTER (WHERE x.indexed_revision < x.revision) AS pending
+  FROM {kind}s x WHERE x.workspace_id = $1 AND {live}
 """.replace("$3", "$2")
     for kind, live in _LIVE.items()
 }
