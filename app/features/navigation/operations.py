@@ -94,6 +94,8 @@ async def search_passages(ctx: Context, args: SearchPassages) -> One[FoundPassag
     found = await gather(ctx, args.query, args, limit, visit.seen)
     kept = _fitting(found.passages)
     notices = [*visit.notices]
+    if found.notice is not None:
+        notices.append(found.notice)
     if limit < args.limit:
         notices.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned.")
     if len(kept) < len(found.passages):

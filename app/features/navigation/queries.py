@@ -177,8 +177,8 @@ SELECT c.id, c.level, c.ordinal, c.parent_id, c.document_id, d.title AS document
 """
 
 _BY_ID = _CHUNKS.format(
-    source="""(SELECT one.*, place FROM unnest($4::uuid[]) WITH ORDINALITY AS wanted(wanted_id, place)
-                CROSS JOIN LATERAL (SELECT * FROM chunks WHERE workspace_id = $1 AND id = wanted_id OFFSET 0) AS one)""",
+    source="""(SELECT c.*, place FROM unnest($4::uuid[]) WITH ORDINALITY AS wanted(wanted_id, place)
+                CROSS JOIN LATERAL (SELECT * FROM chunks WHERE workspace_id = $1 AND id = wanted_id OFFSET 0) AS c)""",
     order="ORDER BY c.place",
 )
 

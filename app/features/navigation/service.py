@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Final
 from app.features.collections import service as collections
 from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import document_exists
-from app.features.indexing.service import Embedders
 from app.features.navigation import queries
 from app.features.navigation.errors import ChunkNotFound
-from app.features.search.service import fuse, helps, relevance
-from app.kit.language import detect
+from app.features.search.service import embed_question, fuse, relevance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +47,8 @@ class Gathered:
     passages: list[Passage]
     left: int
     pending: int
+    notice: str | None
+    """Why words alone decided, where they did."""
 
 
 async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequence[UUID] = ()) -> Gathered:
@@ -57,13 +57,10 @@ async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequ
     Raises:
         DocumentNotFound, CollectionNotFound: there is no such scope.
     """
-    embedders = ctx.get(Embedders)
-    serving = await embedders.serving(ctx)
-    vector = None
-    if helps(serving.model, detect(text)):
-        vector = await embedders.embed_query(serving, text)  # no snapshot is open while a model thinks
+    meaning = await embed_question(ctx, text)
+    serving = meaning.serving
     async with ctx.snapshot() as tx:
-        counted, *candidates = await queries.rank(tx, within, seen, text, vector, serving)
+        counted, *candidates = await queries.rank(tx, within, seen, text, meaning.vector, serving)
         if not candidates:
             await _require(tx, within)
         found = {row["id"]: row for row in candidates}
@@ -79,7 +76,7 @@ async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequ
         )
         for row in rows
     ]
-    return Gathered(passages, len(ranked) - len(passages), counted["pending"])
+    return Gathered(passages, len(ranked) - len(passages), counted["pending"], meaning.notice)
 
 
 async def _require(tx: Tx, within: Within) -> None:

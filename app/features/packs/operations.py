@@ -29,10 +29,10 @@ async def _compose(ctx: Context, args: MakePack) -> tuple[Manifest, str]:
     budget = min(args.tokens, MAX_TOKENS)
     if args.query is None:
         async with ctx.snapshot() as tx:
-            pieces, pending = await _whole(tx, args, budget), 0
+            pieces, pending, notice = await _whole(tx, args, budget), 0, None
     else:
         found = await gather(ctx, args.query, args, _CANDIDATES)
-        rows, pending = [passage.row for passage in found.passages], found.pending
+        rows, pending, notice = [passage.row for passage in found.passages], found.pending, found.notice
         pieces = [
             Piece(
                 row["document_id"],
@@ -45,7 +45,7 @@ async def _compose(ctx: Context, args: MakePack) -> tuple[Manifest, str]:
             )
             for row in rows
         ]
-    return await service.compose(args, budget, pieces, pending)
+    return await service.compose(args, budget, pieces, pending, notice)
 
 
 async def _whole(tx: Tx, args: MakePack, budget: int) -> list[Piece]:

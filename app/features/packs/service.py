@@ -58,15 +58,22 @@ class Choice:
         )
 
 
-async def compose(args: MakePack, budget: int, pieces: Sequence[Piece], pending: int) -> tuple[Manifest, str]:
+async def compose(
+    args: MakePack, budget: int, pieces: Sequence[Piece], pending: int, notice: str | None
+) -> tuple[Manifest, str]:
     """Choose of pieces, best first, what fits a budget; beside the event loop, since tokens are counted."""
-    return await asyncio.to_thread(_compose, args, budget, pieces, pending)
+    return await asyncio.to_thread(_compose, args, budget, pieces, pending, notice)
 
 
-def _compose(args: MakePack, budget: int, pieces: Sequence[Piece], pending: int) -> tuple[Manifest, str]:
+def _compose(
+    args: MakePack, budget: int, pieces: Sequence[Piece], pending: int, notice: str | None
+) -> tuple[Manifest, str]:
     choice = _choose(pieces, budget)
     documents, text, tokens = _written(choice, budget)
     left = list(choice.left.values())
+    notices = [notice] if notice is not None else []
+    if args.tokens > budget:
+        notices.append(f"tokens {args.tokens} is over the cap; {budget} were the budget.")
     manifest = Manifest(
         query=args.query,
         collection_id=args.collection_id,
@@ -79,7 +86,7 @@ def _compose(args: MakePack, budget: int, pieces: Sequence[Piece], pending: int)
         left_out=left[:_MOST_LEFT_OUT],
         left_out_more=len(left[_MOST_LEFT_OUT:]),
         pending=pending,
-        notice=f"tokens {args.tokens} is over the cap; {budget} were the budget." if args.tokens > budget else None,
+        notice=" ".join(notices) or None,
     )
     return manifest, text
 

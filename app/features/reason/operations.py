@@ -128,6 +128,8 @@ def _limitations(args: Reason, limit: int, gathered: Gathered, draft: Draft) -> 
         found.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} passages are read.")
     if count and (words := missing_terms(args.query, gathered.passages)[:_MISSING]):
         found.append(f"No passage read mentions: {', '.join(words)}.")
+    if gathered.notice is not None:
+        found.append(gathered.notice)
     if gathered.pending:
         found.append(f"{gathered.pending} documents are still being indexed and were not read.")
     return found

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from app.features.collections import service as collections
 from app.features.collections.errors import CollectionNotFound
 from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import read_document
-from app.features.indexing.service import Embedders
 from app.features.prompts.errors import PromptNotFound
 from app.features.prompts.service import read_prompt
 from app.features.search import queries
@@ -36,13 +34,12 @@ from app.features.search.schemas import (
     SearchResult,
     SearchScope,
 )
-from app.features.search.service import helps, interleave, rank
+from app.features.search.service import embed_question, interleave, rank
 from app.gate.operation import Context, query
 from app.gate.policy import Rate, Scope
 from app.gate.site import Site
 from app.kit.errors import InsufficientScope
 from app.kit.ids import parse_id
-from app.kit.language import detect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +47,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.indexing.service import Serving, Vector
+    from app.features.search.service import Meaning
     from app.store.tx import Tx
 
 READ_SCOPES = (Scope.PROMPTS_READ, Scope.DOCUMENTS_READ)
@@ -147,31 +144,30 @@ _READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text, Kind.COL
 async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
     limit = min(args.limit, MAX_LIMIT)
     kinds = [kind for kind, scope in _SCOPES.items() if args.type in {Kind.ALL, kind} and scope in ctx.principal.scopes]
-    embedders = ctx.get(Embedders)
-    serving = await embedders.serving(ctx)
-    vector = None
-    if args.semantic and kinds and helps(serving.model, detect(args.q)):
-        vector = await embedders.embed_query(serving, args.q)  # no snapshot is open while a model thinks
     if not kinds:
-        return {kind: [] for kind in _SCOPES}, _meta(ctx, args, kinds, IndexState(total=0, pending=0))
+        return {kind: [] for kind in _SCOPES}, _meta(ctx, args, kinds, IndexState(total=0, pending=0), None)
+    meaning = await embed_question(ctx, args.q) if args.semantic else None
     async with ctx.snapshot() as tx:
-        if args.semantic:
-            found, index = await _by_meaning(tx, args, kinds, limit, (_near(ctx, serving), vector))
-        else:
+        if meaning is None:
             found, index = await _literally(tx, args, kinds, limit)
-    return {kind: found.get(kind, []) for kind in _SCOPES}, _meta(ctx, args, kinds, index)
+        else:
+            found, index = await _by_meaning(tx, args, kinds, limit, meaning)
+    return {kind: found.get(kind, []) for kind in _SCOPES}, _meta(ctx, args, kinds, index, meaning)
 
 
-def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState) -> SearchMeta:
-    over = args.limit > MAX_LIMIT
+def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState, meaning: Meaning | None) -> SearchMeta:
+    notices = [meaning.notice] if meaning is not None and meaning.notice is not None else []
+    mode = SearchMode.LEXICAL if notices else SearchMode.HYBRID if args.semantic else SearchMode.LITERAL
+    if args.limit > MAX_LIMIT:
+        notices.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned.")
     return SearchMeta(
         semantic=args.semantic,
         query=args.q,
-        mode=SearchMode.HYBRID if args.semantic else SearchMode.LITERAL,
+        mode=mode,
         scope=SearchScope(types=list(kinds), tags=args.tags, restricted=ctx.principal.collections is not None),
         index=index,
         pending=index.pending,
-        notice=f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned." if over else None,
+        notice=" ".join(notices) or None,
     )
 
 
@@ -182,12 +178,11 @@ async def _literally(tx: Tx, args: Search, kinds: Sequence[Kind], limit: int) ->
 
 
 async def _by_meaning(
-    tx: Tx, args: Search, kinds: Sequence[Kind], limit: int, asked: tuple[Serving, Vector | None]
+    tx: Tx, args: Search, kinds: Sequence[Kind], limit: int, meaning: Meaning
 ) -> tuple[_Found, IndexState]:
     """Rank in one statement, describe what is kept in another."""
-    serving, vector = asked
-    rows = await queries.rank(tx, [kind.item for kind in kinds], args.q, args.tags, vector, serving)
-    kept = {kind: rank(serving.model, rows[kind.item])[: limit + SPARE] for kind in kinds}
+    rows = await queries.rank(tx, [kind.item for kind in kinds], args.q, args.tags, meaning.vector, meaning.serving)
+    kept = {kind: rank(meaning.serving.model, rows[kind.item])[: limit + SPARE] for kind in kinds}
     described = await queries.describe(tx, {hit.id: hit.passage for hits in kept.values() for hit in hits})
     found = {
         kind: [
@@ -205,11 +200,6 @@ async def _by_meaning(
 
 def _state(rows: Sequence[asyncpg.Record]) -> IndexState:
     return IndexState(total=sum(row["total"] for row in rows), pending=sum(row["pending"] for row in rows))
-
-
-def _near(ctx: Context, serving: Serving) -> Serving:
-    """Compare all vectors for a key that sees a part: an approximate index would choose before that is filtered."""
-    return serving if ctx.principal.collections is None else replace(serving, many=False)
 
 
 def _named(hit: Mapping[str, Any], *names: str) -> dict[str, Any]:

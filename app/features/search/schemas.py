@@ -35,6 +35,7 @@ class SearchMode(StrEnum):
     """How a search looks."""
 
     HYBRID = "hybrid"
+    LEXICAL = "lexical"
     LITERAL = "literal"
 
 
@@ -124,7 +125,13 @@ class SearchMeta(Model):
 
     semantic: bool
     query: str
-    mode: Annotated[SearchMode, Field(description="hybrid: words and meaning; literal: the text as it stands.")]
+    mode: Annotated[
+        SearchMode,
+        Field(
+            description="hybrid: words and meaning; lexical: words alone, and `notice` says why; literal: the text as"
+            " it stands."
+        ),
+    ]
     scope: SearchScope
     index: IndexState
     pending: Annotated[int, Field(description="The same as `index.pending`.")]

@@ -1,18 +1,22 @@
-"""How ranked lists become one list: min-max fusion, and scores that mean the same from query to query."""
+"""What a model makes of a question, how ranked lists become one, and scores that mean the same of every query."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from app.kit.language import NOT_LATIN
+from app.features.indexing.service import Embedders
+from app.kit.language import NOT_LATIN, detect
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from uuid import UUID
 
     import asyncpg
+
+    from app.features.indexing.service import Serving, Vector
+    from app.gate.operation import Context
 
 K = TypeVar("K", bound=str)
 
@@ -39,6 +43,30 @@ _WORDED: Final = ((0.0, 0.0), (0.15, 0.35), (0.5, 0.8), (1.0, 1.0))
 
 _UNHELPFUL: Final[dict[str, frozenset[str]]] = {"minilm": NOT_LATIN}
 """Languages of queries in which a model, by its family, has learned nothing."""
+
+_UNLEARNED: Final = "Words alone decided: the embedding model has not learned the language of this query."
+_AWAY: Final = "Words alone decided: the embedding model cannot be asked just now; search again later."
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Whose vectors are searched, the question's own, and, where there is none, why words alone decide."""
+
+    serving: Serving
+    vector: Vector | None
+    notice: str | None
+
+
+async def embed_question(ctx: Context, text: str) -> Meaning:
+    """Ask the model whose vectors serve the workspace; no snapshot may be open while it thinks."""
+    embedders = ctx.get(Embedders)
+    serving = await embedders.serving(ctx)
+    if ctx.principal.collections is not None:  # a key's collections are a filter like tags: all are compared
+        serving = replace(serving, many=False)
+    if not helps(serving.model, detect(text)):
+        return Meaning(serving, None, _UNLEARNED)
+    vector = await embedders.embed_query(serving, text)
+    return Meaning(serving, vector, None if vector is not None else _AWAY)
 
 
 def helps(model: str, language: str) -> bool:

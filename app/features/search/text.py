@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 _EXCERPT = 300
 _DESCRIPTION = 100
-_MODES = {SearchMode.HYBRID: "words and meaning", SearchMode.LITERAL: "the literal text"}
+_MODES = {
+    SearchMode.HYBRID: "words and meaning",
+    SearchMode.LEXICAL: "words",
+    SearchMode.LITERAL: "the literal text",
+}
 
 
 def items(result: SearchResult, args: Search) -> str:
@@ -83,7 +87,7 @@ def _how(meta: SearchMeta, *, found: bool) -> list[str]:
     state = meta.index
     lines = [meta.notice] if meta.notice else []
     lines.append(f"Searched {kinds}{tags} for {_MODES[meta.mode]}{key}. Items in this scope: {state.total}.")
-    if state.pending and meta.mode is SearchMode.HYBRID:
+    if state.pending and meta.mode is not SearchMode.LITERAL:
         first = "Not indexed yet" if found else "This does not mean that there is nothing. Not indexed yet"
         lines.append(f"{first}: {state.pending} of {state.total}; semantic=false sees these too.")
     elif not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.features.indexing.remote import EmbeddingFailed, MiniLM
 from tests.contract.requirements import proves
 
 
@@ -57,6 +58,32 @@ async def test_meaning_does_not_speak_where_the_model_has_learned_nothing(alice,
     await index.run(alice.workspace_id)
     for query in ("漁船の色", "лодки рыбаков", "ميناء"):
         assert await found(alice, query) == []
+        await words_alone(alice, query, "has not learned the language")
+
+
+async def words_alone(user, query, why):
+    """Every answer that is searched for says that meaning was not looked at, and why."""
+    meta = (await user.client.get("/v1/search", params={"q": query})).json()["meta"]
+    assert meta["mode"] == "lexical"
+    assert why in meta["notice"]
+    passages = (await user.client.post("/v1/pd/search", json={"query": query})).json()["data"]
+    assert why in passages["meta"]["notice"]
+    answer = (await user.client.post("/v1/reason", json={"query": query})).json()["data"]
+    assert any(why in limitation for limitation in answer["limitations"])
+    pack = (await user.client.get("/v1/pack", params={"query": query})).json()["data"]
+    assert why in pack["notice"]
+
+
+async def test_answers_say_when_the_model_could_not_be_asked(alice, make, index, monkeypatch):
+    await make.document(alice.client, title="Boats", content="The boats of the fishermen are blue.")
+    await index.run(alice.workspace_id)
+
+    async def away(_model, _text):
+        raise EmbeddingFailed("nobody listens")
+
+    monkeypatch.setattr(MiniLM, "embed_query", away)
+    assert await found(alice, "fishermen") == ["Boats"]
+    await words_alone(alice, "fishermen", "cannot be asked")
 
 
 IDENTIFIERS = [
