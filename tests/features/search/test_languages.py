@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.features.indexing.remote import EmbeddingFailed, MiniLM
+from app.features.indexing.service import Embedders
 from tests.contract.requirements import proves
 
 
@@ -78,10 +78,10 @@ async def test_answers_say_when_the_model_could_not_be_asked(alice, make, index,
     await make.document(alice.client, title="Boats", content="The boats of the fishermen are blue.")
     await index.run(alice.workspace_id)
 
-    async def away(_model, _text):
-        raise EmbeddingFailed("nobody listens")
+    async def away(_embedders, _serving, _text):
+        return None
 
-    monkeypatch.setattr(MiniLM, "embed_query", away)
+    monkeypatch.setattr(Embedders, "embed_query", away)
     assert await found(alice, "fishermen") == ["Boats"]
     await words_alone(alice, "fishermen", "cannot be asked")
 
