@@ -371,6 +371,7 @@ REQUIREMENTS |= {
     "APP-SEARCH-FETCH": "search and fetch: ids, titles, links; one JSON text, the same as structuredContent",
     "MCP-CHALLENGE": "tools/call, prompts/list, prompts/get and private resources are 401 with the metadata's address",
     "MCP-CURSOR": "a list that goes on says with which cursor; a limit that was cut is said",
+    "MCP-LISTEN": "subscriptions/listen is acknowledged with an empty filter and ends; no list advertises changes",
     "MCP-STATELESS": "no session header is needed or given: any process answers any message",
     "MCP-ALONE": "a batch of messages is refused with one well-formed error",
     "CHECK-1": "tools/list of anybody on /mcp gives exactly the 29",

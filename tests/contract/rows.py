@@ -21,7 +21,7 @@ _TABLE = """
 1.1 | notifications: 202 and nothing | MCP-202
 1.1 | batches: refused with one error (decided: no client of ours sends them) | MCP-ALONE
 1.1 | clients wait 30 s, 90 s for reason | RSN-MODEL-BUDGET DOC-15-BOUNDS
-1.1 | six public methods | AUTH-PUBLIC
+1.1 | six public methods | AUTH-PUBLIC MCP-LISTEN
 1.1 | the others are 401 with the metadata's address | MCP-CHALLENGE OAUTH-STEP-UP
 1.1 | tools, resources and prompts are advertised to everybody | MCP-ERAS
 1.1 | server name context-repo | MCP-ERAS
