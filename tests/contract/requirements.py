@@ -236,6 +236,8 @@ REQUIREMENTS |= {
     "PRM-1": "GET /v1/prompts lists prompts without text: q is literal in title, description and text; tags; pages",
     "PRM-2": "POST /v1/prompts needs title, description and content and answers 201; engine and workspace are ignored",
     "PRM-3": "GET /v1/prompts/{id} answers 200 with content, variables and tags",
+    "PRM-3-AS-OF": "GET and read_prompt with asOf (a revision or a time) answer the prompt as it was then",
+    "PRM-STATS": "prompts show stats {views, copies} of their public links, which outlive the links",
     "PRM-4": "PATCH changes what it names and answers the whole prompt; only content makes a version",
     "PRM-5": "DELETE answers 204, then everything about the prompt is 404",
     "PRM-6": "GET versions answers the versions, newest first, with content, author and change log",

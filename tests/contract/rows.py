@@ -40,7 +40,7 @@ _TABLE = """
 1.2 | lists tell the cursor to go on with | MCP-CURSOR
 1.3 | 1 get_user_info | TOOL-NAMES TOOL-SCOPES CHECK-4 ME-35-PLAN
 1.3 | 2 search_prompts | TOOL-PARAMETERS CHECK-4 PRM-TOOLS PRM-1
-1.3 | 3 read_prompt | TOOL-PARAMETERS CHECK-4 PRM-TOOLS PRM-3
+1.3 | 3 read_prompt | TOOL-PARAMETERS CHECK-4 PRM-TOOLS PRM-3 PRM-3-AS-OF
 1.3 | 4 create_prompt | TOOL-PARAMETERS CHECK-4 PRM-TOOLS PRM-2
 1.3 | 5 update_prompt | TOOL-PARAMETERS CHECK-4 PRM-TOOLS PRM-4
 1.3 | 6 delete_prompt | CHECK-4 PRM-TOOLS PRM-5
@@ -178,7 +178,7 @@ _TABLE = """
 2.6 | 503 | ERR-503-PLAN ERR-503
 2.6 | 405 | ERR-405
 2.6 | 410 | RSN-OPEN TRASH-PURGE
-3 | prompt | PRM-3 PRM-PUBLIC
+3 | prompt | PRM-3 PRM-PUBLIC PRM-STATS
 3 | prompt version | PRM-6
 3 | document (contentPreview is not sent: literal search reads whole bodies at once) | DOC-9 DOC-10 SEARCH-LITERAL
 3 | document status | DOC-9 DOC-10-304

@@ -25,6 +25,7 @@ ITEM_FIELDS = {
     "createdAt",
     "lastChangedAt",
     "updatedAt",
+    "stats",
 }
 FIELDS = ITEM_FIELDS | {"content", "parameters", "version", "versionId"}
 NEW = {"title": "T", "description": "D", "content": "C"}
