@@ -255,7 +255,7 @@ _TABLE = """
 8 | gap: retried creates | REC-REPLAY MCP-ALL-KEY
 8 | gap: keys for collections | KEY-COLLECTIONS
 8 | gap: no file upload | UPLOAD UPLOAD-ORIGINAL
-8 | gap: no bulk import and export | BATCH EXPORT IMPORT-ROUND IMPORT-KILLED
+8 | gap: no bulk import and export | BATCH EXPORT IMPORT-ROUND IMPORT-KILLED IMPORT-FRONTMATTER IMPORT-BUSY
 8 | gap: refresh is manual and for two plans | DOC-16 ERR-402-FEATURE
 8 | gap: no organisations | WS-INVITE WS-LAST-OWNER
 8 | gap: a lapsed plan stops reads (the seed says so: we follow it) | CHECK-10
