@@ -322,6 +322,7 @@ REQUIREMENTS |= {
     "EDIT-BASE": "edits with a precondition are refused when it is stale, as a whole write is",
     "EDIT-LOCK": "edits without a precondition apply to the current text behind its row lock: none is lost",
     "DOC-10-AS-OF": "GET and get_document with asOf (a revision or a time) answer the document as it was then",
+    "DOC-REVISIONS": "GET revisions lists every revision, changes of title and tags too, newest first, page by page",
     "DOC-DIFF": "GET diff tells what differs between two revisions by line, section, title and tags",
     "BATCH": "POST /v1/documents:batch answers 200 with status and data, or status and error, of each item in order",
     "BATCH-ONE": "each item is a transaction of its own: one that is refused leaves the others as they are",
