@@ -110,6 +110,7 @@ REQUIREMENTS |= {
     "COL-26": "GET items answers the members, the last added first, with title and type",
     "COL-27": "POST items adds all or none and answers how many are new and how many were there",
     "COL-28": "PUT items removes and answers how many",
+    "COL-TOOL-50": "get_collection shows 50 items and the cursor of the next",
     "COL-REVISION": "collections have revision and ETag; If-Match and expectedRevision guard every write of them",
     "COL-RACE": "adders of the same items at once count each item once",
     "COL-TRASH": "a deleted item vanishes from items and counts, and comes back when it is restored",
@@ -124,6 +125,8 @@ REQUIREMENTS |= {
 
 REQUIREMENTS |= {
     "SEARCH-KINDS": "GET /v1/search answers prompts, documents and collections, ranked; type and tags (all) narrow it",
+    "SEARCH-THRESHOLD": "a hit under 0.35 that shares no word with the query is dropped",
+    "SEARCH-TEXT-100": "texts show the first 100 characters of a description, bodies all of it",
     "SEARCH-LITERAL": "semantic=false finds the text as it stands in titles, descriptions and whole bodies, at once",
     "SEARCH-SCOPES": "only types that the credential may read are searched, and only members of its collections",
     "SEARCH-FRESH": "what is changed, deleted, restored or purged is found as it is now",
@@ -413,7 +416,7 @@ REQUIREMENTS |= {
 
 REQUIREMENTS |= {
     "DISC-AGENTS": "/AGENTS.md says purpose, when to use it, auth, methods, limits, coordination, inventory, contact",
-    "DISC-LLMS": "/llms.txt and /llms-full.txt have the form of llmstxt.org",
+    "DISC-LLMS": "/llms.txt (60 to 100 lines) and /llms-full.txt have the form of llmstxt.org",
     "DISC-TWINS": "/index.md, /pricing.md and the other pages about the service are Markdown twins",
     "DISC-DOCS": "/docs/llms.txt, /docs/llms-full.txt and every page of the handbook with .md",
     "DISC-AGENT": "/agent is the capability catalogue, as JSON or Markdown by Accept",
