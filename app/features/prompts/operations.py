@@ -33,7 +33,7 @@ from app.features.prompts.schemas import (
     RestorePromptVersion,
     SetLabel,
 )
-from app.features.prompts.service import State, Version, fields, read_as_of, read_prompt
+from app.features.prompts.service import State, Version, fields, read_as_of, read_prompt, version_fields
 from app.gate.index import index_job
 from app.gate.operation import Context, command, query
 from app.gate.policy import Meter, Rate, Scope
@@ -138,7 +138,7 @@ async def list_prompt_versions(ctx: Context, args: ListPromptVersions) -> Page[P
             raise PromptNotFound
         rows = await queries.list_versions(tx, args.prompt_id, after, limit + 1)
     found, notice = fitting(rows, limit, notice)
-    items = [PromptVersion.model_validate(row) for row in found]
+    items = [PromptVersion.model_validate(version_fields(row)) for row in found]
     return Page(data=items, pagination=pagination(rows, len(found)), notice=notice)
 
 

@@ -113,13 +113,15 @@ UPDATE prompts SET deleted_at = clock_timestamp(), deleted_by = $4
  WHERE workspace_id = $1 AND id = $2 AND revision = $3 AND deleted_at IS NULL
 """
 
-# A row whose predecessors on the page fill it already comes without its text: it only tells that there is more.
+# A row whose predecessors on the page fill it already comes without its text: it only tells that there is more. What
+# was said beside the text is that of the revision that made the version, where it was kept.
 _VERSIONS = f"""
-SELECT v.id, v.version, v.revision, v.user_name, v.change_log, v.created_at, before <= {PAGE_BYTES} AS fits,
+SELECT v.id, v.version, v.revision, s.title, s.description, s.tags, s.variables, v.names, v.user_name, v.change_log,
+       v.created_at, before <= {PAGE_BYTES} AS fits,
        CASE WHEN before <= {PAGE_BYTES} THEN v.content END AS content,
        ARRAY(SELECT l.label FROM prompt_labels l
               WHERE l.workspace_id = $1 AND l.prompt_id = $2 AND l.version = v.version ORDER BY l.label) AS labels
-  FROM (SELECT r.id, r.version, r.revision, r.content, r.author_name AS user_name, r.change_log,
+  FROM (SELECT r.id, r.version, r.revision, r.content, r.names, r.author_name AS user_name, r.change_log,
                r.decided_at AS created_at,
                coalesce(sum(octet_length(r.content)) OVER (ORDER BY r.version DESC
                             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW), 0) AS before
@@ -129,6 +131,7 @@ SELECT v.id, v.version, v.revision, v.user_name, v.change_log, v.created_at, bef
                                                   WHERE x.workspace_id = $1 AND x.prompt_id = $2 AND x.id = $3))
          ORDER BY r.version DESC
          LIMIT $4) AS v
+  LEFT JOIN prompt_revisions s ON s.workspace_id = $1 AND s.prompt_id = $2 AND s.revision = v.revision
  ORDER BY v.version DESC
 """
 

@@ -309,7 +309,13 @@ class PromptVersion(Model):
     id: UUID
     version: int
     revision: int
+    title: Annotated[
+        str | None, Field(description="null, like description, tags and variables, where it was not kept.")
+    ]
+    description: str | None
     content: str
+    tags: list[str] | None
+    variables: list[Variable] | None
     labels: list[str]
     user_name: str
     change_log: str | None

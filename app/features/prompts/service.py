@@ -159,6 +159,13 @@ def fields(row: asyncpg.Record) -> dict[str, Any]:
     return found | {"variables": variables_of(row["variables"], row["names"]), "stats": stats}
 
 
+def version_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the fields of a version: its text, and what its revision said beside it."""
+    kept = row["title"] is not None
+    said = variables_of(row["variables"], row["names"]) if kept else None
+    return {name: value for name, value in row.items() if name != "names"} | {"variables": said}
+
+
 def _whole(row: asyncpg.Record) -> dict[str, Any]:
     warnings = drift(row["variables"], row["names"])
     return fields(row) | {"parameters": from_json(row["parameters"]), "warnings": warnings}

@@ -126,6 +126,11 @@ async def test_a_prompt_whose_revisions_were_not_kept_has_its_last_one(alice):
     answers = [await alice.client.get(f"/v1/prompts/{prompt_id}", params={"asOf": number}) for number in (1, 3)]
     assert [answer.status_code for answer in answers] == [404, 200]
     assert answers[1].json()["data"]["content"] == "two"
+    versions = (await alice.client.get(f"/v1/prompts/{prompt_id}/versions")).json()["data"]
+    assert [(version["content"], version["title"], version["variables"]) for version in versions] == [
+        ("two", None, None),
+        ("one", None, None),
+    ]
 
 
 @pytest.mark.parametrize("given", [{"revision": 3, "version": 2}, {"revision": 2, "version": 3}])
