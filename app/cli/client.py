@@ -6,16 +6,22 @@ import json
 import os
 import time
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
+from app.cli.output import note
 from app.cli.roots import fail
 
 TRIES = 4
+"""How often a service that does not answer is asked."""
 TIMEOUT_SECONDS = 60.0
-_WAIT = frozenset({429, 503})
+PATIENCE_SECONDS = 180.0
+"""How long one request is repeated that the service is too busy for, or that met its rate limit of a minute."""
+BUSY = frozenset({429, 503})
+_PAUSE_SECONDS = 1.0
 _USAGE = 2
 _NO_FILE = "there is no {path}: set DATA_DIR to the folder that the service was started with"
 
@@ -76,7 +82,10 @@ def find_key(url: str) -> str:
 
 
 class Client:
-    """A connection to `/v1`; a write is sent with an idempotency key, so that trying again is safe."""
+    """A connection to `/v1`; a write is sent with an idempotency key, so that trying again is safe.
+
+    Where the service asks to come back later, this does, and says so.
+    """
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -143,19 +152,34 @@ class Client:
 
     def _patiently(self, method: str, path: str, **parts: Any) -> httpx2.Response:
         """Repeat a request that met a rate limit, a restart or a broken connection."""
-        for attempt in range(1, TRIES):
+        attempts, waited = 0, 0.0
+        while True:
             try:
                 response = self._http.request(method, path, **parts)
-            except httpx2.TransportError:
-                time.sleep(0.2 * 2**attempt)
+            except httpx2.TransportError as error:
+                attempts += 1
+                if attempts == TRIES:
+                    raise self._unreachable(error) from error
+                time.sleep(0.2 * 2**attempts)
                 continue
-            if response.status_code not in _WAIT:
+            pause = _pause(response)
+            if pause is None or waited + pause > PATIENCE_SECONDS:
                 return response
-            time.sleep(min(float(response.headers.get("Retry-After", "1")), 60.0))
-        try:
-            return self._http.request(method, path, **parts)
-        except httpx2.TransportError as error:
-            raise self._unreachable(error) from error
+            note(f"The service asks to wait; going on in {max(1, round(pause))} s.")
+            time.sleep(pause)
+            waited += pause
+
+
+def _pause(response: httpx2.Response) -> float | None:
+    """Tell how many seconds to wait before asking again, as the answer says (RFC 9110, 10.2.3); None: it is final."""
+    if response.status_code not in BUSY:
+        return None
+    said = response.headers.get("Retry-After", "").strip()
+    try:
+        seconds = float(said) if said.isdecimal() else parsedate_to_datetime(said).timestamp() - time.time()
+    except ValueError:
+        seconds = _PAUSE_SECONDS
+    return max(seconds, _PAUSE_SECONDS)
 
 
 def _refusal(response: httpx2.Response) -> RefusedError:

@@ -15,19 +15,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.client import RefusedError
+from app.cli import frontmatter
+from app.cli.client import BUSY, RefusedError
 
 if TYPE_CHECKING:
     from app.cli.client import Client, Target
 
-SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".txt", ".text", ".rst", ".adoc"})
+MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
+SUFFIXES = MARKDOWN | {".txt", ".text", ".rst", ".adoc"}
 MAX_TITLE = 500
 BATCH_FILES = 100
 BATCH_BYTES = 4 * 1024 * 1024
 _NOT_FOUND = 404
 _CONFLICT = 409
-_HOPELESS = frozenset({0, 401, 403})
-"""No answer, or not with this key: every other file would fare the same."""
+_HOPELESS = frozenset({0, 401, 403}) | BUSY
+"""No answer, not with this key, or busy for too long: every other file would fare the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +149,16 @@ def import_files(
 def _read(memory: Memory, path: Path, tags: list[str]) -> _Wanted | Outcome:
     absolute = path.resolve()
     try:
-        text = absolute.read_text(encoding="utf-8-sig")
+        content = absolute.read_bytes().decode("utf-8-sig")  # not as text, which would rewrite line ends
     except (OSError, UnicodeDecodeError) as error:
         return Outcome(str(path), "failed", message=f"cannot be read as UTF-8 text: {error}")
-    if not text.strip():
+    markdown = absolute.suffix.lower() in MARKDOWN
+    found = frontmatter.split(content) if markdown else frontmatter.Parts(content)
+    if not found.text.strip():
         return Outcome(str(path), "failed", message="is empty")
-    return _Wanted(absolute, {"title": title_of(path, text), "content": text, "tags": tags}, memory.get(absolute))
+    title = (found.title or title_of(path, found.text))[:MAX_TITLE]
+    body = {"title": title, "content": found.text, "tags": list(dict.fromkeys([*tags, *found.tags]))}
+    return _Wanted(absolute, body, memory.get(absolute))
 
 
 def _send(client: Client, memory: Memory, batch: list[_Wanted], *, overwrite: bool) -> Iterator[Outcome]:
@@ -170,10 +176,10 @@ def _send(client: Client, memory: Memory, batch: list[_Wanted], *, overwrite: bo
 
 
 def _settled(memory: Memory, wanted: _Wanted, answer: dict[str, Any]) -> Outcome | None:
-    """Tell what became of an item; None where the document must be looked at: it was edited or deleted meanwhile."""
+    """Tell what became of an item; None where it is tried alone: the document was edited or deleted, or is busy."""
     path = str(wanted.path)
     if "error" in answer:
-        if wanted.known is not None and answer["status"] in {_NOT_FOUND, _CONFLICT}:
+        if answer["status"] in BUSY or (wanted.known is not None and answer["status"] in {_NOT_FOUND, _CONFLICT}):
             return None
         return Outcome(path, "failed", message=f"{answer['error']['reason']}: {answer['error']['message']}")
     data = answer["data"]
@@ -242,5 +248,5 @@ def title_of(path: Path, text: str) -> str:
     """Take the first heading of level 1, else the file's name."""
     for line in text.splitlines()[:200]:
         if line.startswith("# ") and line[2:].strip():
-            return line[2:].strip()[:MAX_TITLE]
-    return path.stem[:MAX_TITLE]
+            return line[2:].strip()
+    return path.stem

@@ -50,6 +50,11 @@ def complain(text: str) -> None:
     )
 
 
+def note(text: str) -> None:
+    """Print what goes on, for people, on standard error."""
+    Console(stderr=True, emoji=False).print(text, style="yellow", soft_wrap=True, markup=False, highlight=False)
+
+
 def this_command(*arguments: str) -> str:
     """Write a call of this command line so that it works when pasted into another terminal in this folder."""
     here = Path(sys.argv[0])

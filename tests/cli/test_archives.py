@@ -10,8 +10,9 @@ import pytest_asyncio
 import typer
 from typer.testing import CliRunner
 
-from app.cli import archives, client_commands
+from app.cli import archives, client, client_commands
 from app.cli.client import Client, RefusedError
+from tests.contract.requirements import proves
 from tests.support import archives as support
 from tests.support.factories import Make
 
@@ -95,6 +96,29 @@ async def test_an_import_that_was_cut_off_goes_on_after_the_chunks_that_arrived(
     assert chunks == ["1", "2", "3", "4", "5"]
     assert sum(path == "/v1/imports" for path in sent) == 1
     assert len((await bob.client.get("/v1/documents")).json()["data"]) == 4
+
+
+@proves("IMPORT-BUSY")
+async def test_an_import_waits_while_others_of_a_small_plan_write(ctx, alice, make, tmp_path, monkeypatch, sql):
+    # Near an allowance the writes of a workspace queue up; whoever waits too long for its turn is asked to come back.
+    await make.document(alice.client, content="a text")
+    source = tmp_path / "a.tar.gz"
+    source.write_bytes(await support.export(make, alice))
+    other = await make.user()
+    await make.plan(other, "trial")
+    said, asked = [], asyncio.Event()
+    loop = asyncio.get_running_loop()
+    monkeypatch.setattr(client, "note", lambda text: said.append(text) or loop.call_soon_threadsafe(asked.set))
+    async with sql.acquire() as writer:
+        async with writer.transaction():
+            await writer.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended('quota' || $1::uuid, 0))", other.workspace_id
+            )
+            run = asyncio.create_task(ctx(other, "import", source))
+            await asyncio.wait_for(asked.wait(), 30)
+        done = await run
+    assert (done.exit_code, "1 created" in done.output) == (0, True), done.output
+    assert said[0] == "The service asks to wait; going on in 1 s."
 
 
 async def test_an_export_that_was_cut_off_is_the_one_that_is_awaited_again(

@@ -7,6 +7,7 @@ import contextlib
 import json
 import socket
 
+import httpx2
 import pytest
 import pytest_asyncio
 import typer
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 from app.cli import client as client_module
 from app.cli import client_commands
 from tests.contract.requirements import proves
+from tests.support import archives
 from tests.support.indexing import Index
 
 COMMANDS = typer.Typer()
@@ -225,6 +227,71 @@ async def test_a_service_that_is_down_ends_the_command_once(command, ctx, folder
     assert "does not answer" in result.stderr
     assert "is the service running?" in result.stderr
     assert len(waits) == client_module.TRIES - 1
+
+
+@proves("IMPORT-FRONTMATTER")
+async def test_a_folder_of_an_archive_becomes_the_same_documents(ctx, alice, bob, make, tmp_path):
+    for number, content in enumerate(["---\nauthor: x\n---\nb\r\n", "\n\nc", "# Not the title\n"]):
+        await make.document(alice.client, title=f"T: {number}", content=content, tags=["Ä, b", "c"])
+    for path, content in archives.files(await archives.export(make, alice)):
+        if path.endswith(".md"):
+            (tmp_path / path.replace("/", "-")).write_bytes(content.encode())
+    ctx.environment["CTX_API_KEY"] = bob.key
+    assert (await ctx.json("import", tmp_path))[1]["counts"] == {"created": 3}
+    mine, theirs = await documents(alice), await documents(bob)
+    assert {title: item["contentHash"] for title, item in mine.items()} == {
+        title: item["contentHash"] for title, item in theirs.items()
+    }
+
+
+async def test_front_matter_names_title_and_tags_and_line_ends_stay(ctx, alice, folder):
+    (folder / "one.md").write_bytes(b"---\r\ntitle: Fog\r\ntags: [sea, notes]\r\n---\r\n\r\n# Horn\r\n\nhoot\n")
+    (folder / "two.txt").write_bytes(b"---\ntitle: no Markdown\n---\ntext")
+    await ctx("import", folder, "--tag", "notes")
+    found = await documents(alice)
+    assert (sorted(found), found["Fog"]["tags"]) == (["Fog", "two"], ["notes", "sea"])
+    read = (await alice.client.get(f"/v1/documents/{found['Fog']['id']}")).json()["data"]
+    assert read["content"] == "# Horn\r\n\nhoot\n"
+
+
+@proves("IMPORT-BUSY")
+async def test_a_file_that_met_a_busy_service_in_its_batch_is_tried_again(ctx, alice, folder, monkeypatch):
+    send = client_module.Client.send
+    busy = {"status": 503, "error": {"reason": "UNAVAILABLE", "message": "busy"}}
+
+    def once(self, method, path, body, key):
+        if path.endswith(":batch"):
+            return {"data": [busy] * len(body["items"])}
+        return send(self, method, path, body, key)
+
+    monkeypatch.setattr(client_module.Client, "send", once)
+    code, report = await ctx.json("import", folder)
+    assert (code, report["counts"]) == (0, {"created": 2})
+    assert len(await documents(alice)) == 2
+
+
+@proves("IMPORT-BUSY")
+@pytest.mark.parametrize(
+    ("status", "headers", "pauses"),
+    [
+        (503, {"Retry-After": "7"}, [7.0] * 25),
+        (429, {"Retry-After": "60"}, [60.0] * 3),
+        (429, {"Retry-After": "600"}, []),
+        (503, {}, [1.0] * 180),
+        (503, {"Retry-After": "Thu, 01 Jan 1970 00:00:00 GMT"}, [1.0] * 180),
+        (503, {"Retry-After": "soon"}, [1.0] * 180),
+    ],
+)
+def test_who_asks_to_wait_is_waited_for_and_not_for_ever(monkeypatch, status, headers, pauses):
+    waits = []
+    monkeypatch.setattr(client_module.time, "sleep", waits.append)
+    client = client_module.Client(client_module.Target("http://service.test", "gm_x"))
+    refusal = {"error": {"reason": "BUSY", "message": "Not now."}}
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(status, headers=headers, json=refusal))
+    client._http = httpx2.Client(base_url="http://service.test", transport=transport)
+    with pytest.raises(client_module.RefusedError) as refused:
+        client.get("/v1/user/me")
+    assert (refused.value.status, waits) == (status, pauses)
 
 
 @pytest.mark.parametrize("command", ["import", "search"])

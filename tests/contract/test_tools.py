@@ -184,6 +184,20 @@ async def test_every_reading_tool_answers_the_body_of_rest(alice, make):
     assert "items" not in bare["structuredContent"]
 
 
+@proves("COL-TOOL-50")
+async def test_a_collection_shows_fifty_items_and_says_that_there_are_more(alice, make):
+    made = [(await make.document(alice.client, title=f"T{number}"))["id"] for number in range(51)]
+    kept = await make.collection(alice.client, items=made)
+    result = await MODERN_ERA.call(alice.client, "get_collection", {"collectionId": kept["id"]})
+    shown = [item["itemId"] for item in result["structuredContent"]["items"]]
+    listed = (await alice.client.get(f"/v1/collections/{kept['id']}/items?limit=100")).json()["data"]
+    assert (len(shown), len(listed)) == (50, 51)
+    assert shown == [item["itemId"] for item in listed[:50]]
+    cursor = re.search(r'get_collection again with cursor="([^"]+)"', text_of(result))[1]
+    rest = await MODERN_ERA.call(alice.client, "get_collection", {"collectionId": kept["id"], "cursor": cursor})
+    assert [item["itemId"] for item in rest["structuredContent"]["items"]] == [listed[50]["itemId"]]
+
+
 @proves("CHECK-4")
 async def test_every_writing_tool_answers_the_body_of_rest(alice):
     client = alice.client

@@ -75,6 +75,24 @@ async def test_up_down_and_up_again_on_an_empty_database(empty):
     await asyncio.to_thread(command.upgrade, config, "head")  # nothing to do is no error
 
 
+_PROMPT = """
+INSERT INTO prompts (workspace_id, id, title, description, tags, parameters, content_hash, revision, current_version,
+                     created_by, created_at, last_changed_at, purged_at)
+SELECT gen_random_uuid(), gen_random_uuid(), title, '', '{}', '{}', '', 4, 2, gen_random_uuid(), now(), now(), purged
+  FROM (VALUES ('kept', NULL), ('purged', now())) AS v(title, purged)
+"""
+
+
+async def test_prompts_that_were_there_have_the_revision_that_they_are_at(empty):
+    owner, superuser = empty
+    config = config_for(owner)
+    await asyncio.to_thread(command.upgrade, config, "0017")
+    await rows_of(superuser, _PROMPT)
+    await asyncio.to_thread(command.upgrade, config, "head")
+    kept = "SELECT title, revision, version, published FROM prompt_revisions"
+    assert await rows_of(superuser, kept) == [("kept", 4, 2, False)]
+
+
 def test_there_is_one_head():
     script = ScriptDirectory(str(migrating.migrations_folder()))
     assert script.get_heads() == [migrating.newest_revision()]

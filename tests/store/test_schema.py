@@ -157,7 +157,7 @@ async def grants(sql, role, privilege):
 async def test_history_and_audit_cannot_be_changed_by_the_service(sql):
     for privilege in ("UPDATE", "DELETE", "TRUNCATE"):
         kept = {"audit", "account_audit"} | (
-            {"document_revisions", "prompt_versions"} if privilege != "DELETE" else set()
+            {"document_revisions", "prompt_versions", "prompt_revisions"} if privilege != "DELETE" else set()
         )
         assert await grants(sql, "app_write", privilege) & kept == set()
     assert "audit" not in await grants(sql, "app_system", "UPDATE")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.edge import errors
 from app.edge.asgi import ClientGone, header, read_body, send_bytes
+from app.edge.mcp import listening
 from app.edge.mcp.rpc import ADDED_HEADERS, CREDENTIAL, INTERNAL_ERROR, INVALID_REQUEST, Message, Refused
 from app.gate.gate import Credential, insufficient
 from app.gate.policy import Limit
@@ -64,6 +65,7 @@ class Guard:
             caller = await self._identify(scope)
             body, message = await self._read(scope, receive, caller)
             self._authorize(scope, message, caller)
+            listening.check_accepts(scope, message.method)
             if caller is None:
                 await self._count(scope)
         except ClientGone:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 import pydantic_core
 from mcp.server.caching import CacheHint
-from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from app import version
 from app.edge import errors
+from app.edge.mcp.listening import QuietServer, acknowledge
 from app.edge.mcp.rpc import ADDED_HEADERS, CREDENTIAL, INTERNAL_ERROR, INVALID_PARAMS, REFUSED
 from app.gate.arguments import parse_args
 from app.gate.gate import Credential
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from mcp.server.lowlevel import Server
 
     from app.edge.asgi import Scope
     from app.edge.mcp.surface import Surface
@@ -44,7 +45,7 @@ _PUBLIC = CacheHint(ttl_ms=300_000, scope="public")
 def build(surface: Surface) -> Server[Any]:
     """Make the SDK's server of a surface."""
     handlers = Handlers(surface)
-    server: Server[Any] = Server(
+    server: Server[Any] = QuietServer(
         NAME,
         version=version(),
         title="Context Repo",
@@ -63,6 +64,7 @@ def build(surface: Surface) -> Server[Any]:
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
+        on_subscriptions_listen=acknowledge,
     )
     server.middleware[:] = [_decode_arguments]
     return server

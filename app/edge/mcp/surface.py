@@ -26,9 +26,10 @@ PUBLIC = frozenset(
         "resources/list",
         "resources/templates/list",
         "server/discover",
+        "subscriptions/listen",
     }
 )
-"""The contract's six, and the 2026-07-28 twin of `initialize`."""
+"""The contract's six, and of 2026-07-28 the twin of `initialize` and the listening that comes to nothing."""
 
 _PROTECTED = frozenset({"tools/call", "prompts/list", "prompts/get"})
 

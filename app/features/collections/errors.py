@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from app.kit.errors import NotFound
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
 
 
 class CollectionNotFound(NotFound):
@@ -19,11 +13,11 @@ class CollectionNotFound(NotFound):
 
 
 class ItemsNotFound(NotFound):
-    """Some of the items to add are absent, so that none was added; `details.missing` names them."""
+    """Some of the items to add are absent, so that none was added; `details.missing` names them as they were sent."""
 
-    def __init__(self, missing: Sequence[UUID]) -> None:
-        ids = [str(item) for item in missing]
+    def __init__(self, missing: list[str]) -> None:
+        count = len(missing)
         super().__init__(
-            f"{len(ids)} of the items were not found, so that none was added. List or search items to find their ids.",
-            details={"missing": ids},
+            f"{count} of the items were not found, so that none was added. List or search items to find their ids.",
+            details={"missing": missing},
         )

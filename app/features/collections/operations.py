@@ -129,14 +129,15 @@ async def list_items(ctx: Context, args: ListItems) -> Page[CollectionItem]:
 async def add_items(ctx: Context, args: ChangeItems) -> One[Added]:
     """Add items to a collection: all of them, or none when one is absent. Those that are members already stay."""
     if args.item_type.value not in readable_kinds(ctx):
-        raise ItemsNotFound(sorted(set(args.item_ids)))
+        raise ItemsNotFound(list(dict.fromkeys(args.item_ids)))
     row = await queries.change_items_if_current(ctx.tx, args, ctx.principal.user_id)
     _check(row, args)
     if row["outcome"] == "no_items":
-        raise ItemsNotFound(row["missing"])
+        missing = dict(zip(args.item_ids, args.ids, strict=True))
+        raise ItemsNotFound([text for text, item in missing.items() if item in row["missing"]])
     if row["changed"]:
         ctx.emit("collection.items_added", args.collection_id, row["revision"])
-    already = len(set(args.item_ids)) - row["changed"]
+    already = len(set(args.ids)) - row["changed"]
     return One(data=Added(added=row["changed"], already_in_collection=already))
 
 

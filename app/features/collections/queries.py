@@ -145,7 +145,7 @@ async def delete_collection_if_current(
 
 async def change_items_if_current(tx: Tx, args: ChangeItems, added_by: UUID | None) -> asyncpg.Record:
     """Add items for a user, or remove them (no user), when the precondition holds."""
-    values = (*expected(args.precondition), args.item_type.value, args.item_ids, added_by)
+    values = (*expected(args.precondition), args.item_type.value, args.ids, added_by)
     row = await tx.fetchrow(_CHANGE_ITEMS, tx.workspace_id, args.collection_id, *values)
     assert row is not None
     return row

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, StringConstraints, field_validator
 
 from app.kit import revision as revisions
 from app.kit.guarded import Guarded
-from app.kit.ids import Id
+from app.kit.ids import NO_ID, Id, parse_id
 from app.kit.paging import After, PageSize
 from app.kit.schema import EpochMs, Model, NotBlank, Page, Pagination, TagFilter, Tags, absent, as_list, not_null
 
@@ -18,6 +18,7 @@ DEFAULT_ICON = "\N{FILE FOLDER}"
 MAX_NAME = 200
 MAX_DESCRIPTION = 2_000
 MAX_ITEMS = 500
+MAX_ID = 200
 TOOL_ITEMS = 50
 """Items that come with a collection over MCP (contract: 1.3, tool 17)."""
 
@@ -103,11 +104,16 @@ class ChangeItems(Guarded):
 
     collection_id: CollectionId
     item_ids: Annotated[
-        list[Id],
+        list[Annotated[str, Field(max_length=MAX_ID)]],
         BeforeValidator(as_list),
         Field(min_length=1, max_length=MAX_ITEMS, description="Ids of the items, all of one type."),
     ]
     item_type: Annotated[ItemType, Field(description="What the items are.")]
+
+    @property
+    def ids(self) -> list[UUID]:
+        """The ids; what is none names nothing."""
+        return [parse_id(text) or NO_ID for text in self.item_ids]
 
 
 class Collection(Model):

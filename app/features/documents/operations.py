@@ -30,9 +30,11 @@ from app.features.documents.schemas import (
     LeasedDelete,
     LeasedPatch,
     ListDocuments,
+    ListRevisions,
     ListVersions,
     PatchDocument,
     RestoreVersion,
+    Revision,
     Version,
 )
 from app.features.documents.service import compare, read_as_of, read_document
@@ -203,3 +205,15 @@ async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
     found, notice = fitting(rows, limit, notice)
     items = [Version.model_validate(row, by_name=True) for row in found]
     return Page(data=items, pagination=pagination(rows, len(found)), notice=notice)
+
+
+@query("documents.revisions", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound,))
+async def list_revisions(ctx: Context, args: ListRevisions) -> Page[Revision]:
+    """List every revision of a document without its content, newest first: changes of title and tags too."""
+    limit, notice = clamped(args.limit)
+    after = cursor.decode(args.cursor) if args.cursor else None
+    async with ctx.snapshot() as tx:
+        if not await queries.document_exists(tx, args.document_id):
+            raise DocumentNotFound
+        rows = await queries.list_revisions(tx, args.document_id, after, limit + 1)
+    return paged(rows, limit, notice, lambda row: Revision.model_validate(dict(row), by_name=True))

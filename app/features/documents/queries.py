@@ -77,6 +77,16 @@ SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, 
  ORDER BY v.created_at DESC, v.id DESC
 """
 
+# The cursor is the (created_at, id) of the last row seen.
+_REVISIONS = """
+SELECT id, revision, version, content_changed, encode(content_hash, 'hex') AS content_hash, title, tags,
+       author_name AS user_name, change_log, decided_at AS created_at
+  FROM document_revisions
+ WHERE workspace_id = $1 AND document_id = $2 AND ($3::timestamptz IS NULL OR (decided_at, id) < ($3, $4::uuid))
+ ORDER BY decided_at DESC, id DESC
+ LIMIT $5
+"""
+
 # Revisions of an import may lack fields: they cannot be shown as they were.
 _AS_OF = """
 SELECT d.id, r.title, d.status, d.status_reason, d.source_type, d.source_url, r.tags, r.version AS current_version,
@@ -271,6 +281,14 @@ async def list_versions(
     """List a document's versions, newest first, after a cursor."""
     decided_at, version_id = after or (None, None)
     return await tx.fetch(_VERSIONS, tx.workspace_id, document_id, decided_at, version_id, limit)
+
+
+async def list_revisions(
+    tx: Tx, document_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+) -> list[asyncpg.Record]:
+    """List a document's revisions without content, newest first, after a cursor."""
+    decided_at, revision_id = after or (None, None)
+    return await tx.fetch(_REVISIONS, tx.workspace_id, document_id, decided_at, revision_id, limit)
 
 
 async def document_exists(tx: Tx, document_id: UUID) -> bool:

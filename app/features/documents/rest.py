@@ -19,6 +19,7 @@ ROUTES = [
     ),
     Rest("POST", "/v1/documents:batch", operations.batch_documents, core=False),
     Rest("GET", "/v1/documents/{documentId}/versions", operations.list_versions),
+    Rest("GET", "/v1/documents/{documentId}/revisions", operations.list_revisions, core=False),
     Rest("GET", "/v1/documents/{documentId}/diff", operations.diff_document, core=False),
     Rest("POST", "/v1/documents/{documentId}/restore", operations.restore_version),
 ]

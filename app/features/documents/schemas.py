@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
@@ -179,6 +180,14 @@ class ListVersions(Model):
     cursor: After
 
 
+class ListRevisions(Model):
+    """Whose revisions."""
+
+    document_id: DocumentId
+    limit: PageSize
+    cursor: After
+
+
 class RestoreVersion(Guarded, Lease):
     """Which version to make current again."""
 
@@ -280,6 +289,21 @@ class Version(Model):
     user_name: str
     change_log: str | None
     created_at: EpochMs
+
+
+class Revision(Model):
+    """A revision: what `asOf` reads, without its content."""
+
+    id: UUID
+    revision: int
+    version: Annotated[int, Field(description="The version whose content this is.")]
+    content_changed: Annotated[bool, Field(description="Whether this revision made that version.")]
+    content_hash: str
+    title: Annotated[str | None, Field(description="null, like tags, where imported history lacks it.")]
+    tags: list[str] | None
+    user_name: str
+    change_log: str | None
+    created_at: datetime
 
 
 class Hunk(Model):

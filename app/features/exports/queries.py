@@ -89,7 +89,7 @@ SELECT array_agg(DISTINCT digest) FROM gone
 
 _ITEMS = {
     "documents": "id, created_at, source_type, source_url",
-    "prompts": "id, title, description, tags, variables, parameters, archived, revision, created_at, last_changed_at",
+    "prompts": "id, created_at",
     "collections": "id, name, description, color, icon, tags, revision, created_at, last_changed_at",
 }
 
@@ -116,6 +116,13 @@ SELECT id, version, revision, change_log, author_name AS user_name, agent, decid
   FROM prompt_versions
  WHERE workspace_id = $1 AND prompt_id = $2 AND decided_at <= $3
  ORDER BY version
+"""
+
+_PROMPT_REVISIONS = """
+SELECT revision, version, title, description, tags, variables, parameters, archived, decided_at
+  FROM prompt_revisions
+ WHERE workspace_id = $1 AND prompt_id = $2 AND decided_at <= $3
+ ORDER BY revision
 """
 
 _VERSION_TEXT = "SELECT content FROM prompt_versions WHERE workspace_id = $1 AND prompt_id = $2 AND version = $3"
@@ -247,6 +254,11 @@ async def get_file(tx: Tx, document_id: UUID) -> asyncpg.Record | None:
 async def list_versions(tx: Tx, prompt_id: UUID, watermark: datetime) -> list[asyncpg.Record]:
     """List a prompt's versions up to the watermark, without texts."""
     return await tx.fetch(_VERSIONS, tx.workspace_id, prompt_id, watermark)
+
+
+async def list_prompt_revisions(tx: Tx, prompt_id: UUID, watermark: datetime) -> list[asyncpg.Record]:
+    """List a prompt's revisions up to the watermark."""
+    return await tx.fetch(_PROMPT_REVISIONS, tx.workspace_id, prompt_id, watermark)
 
 
 async def get_version_text(tx: Tx, prompt_id: UUID, version: int) -> str:

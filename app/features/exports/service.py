@@ -209,32 +209,45 @@ def _revision(row: asyncpg.Record) -> dict[str, Any]:
 
 async def _write_prompt(tx: Tx, item: asyncpg.Record, watermark: datetime, parts: Parts) -> None:
     versions = await queries.list_versions(tx, item["id"], watermark)
-    if not versions:
-        return
-    last, place = versions[-1], f"prompts/{item['id']}"
+    revisions = await queries.list_prompt_revisions(tx, item["id"], watermark)
+    if not versions or not revisions:
+        return  # it was created within the moment of the watermark
+    last, now, place = versions[-1], revisions[-1], f"prompts/{item['id']}"
     for row in versions[:-1]:
         text = await queries.get_version_text(tx, item["id"], row["version"])
         await parts.add(f"{place}/v{row['version']}.md", archive.with_front_matter(_version_of(row), text))
-    fields = {name: item[name] for name in ("id", "title", "description", "tags")} | {"version": last["version"]}
+    fields = {"id": item["id"]} | {name: now[name] for name in ("title", "description", "tags", "version")}
     text = await queries.get_version_text(tx, item["id"], last["version"])
     await parts.add(f"{place}.md", archive.with_front_matter(fields, text))
     first = {
         "type": "prompt",
         "id": item["id"],
-        "title": item["title"],
-        "description": item["description"],
-        "tags": item["tags"],
-        "variables": json.loads(item["variables"]) if item["variables"] is not None else None,
-        "parameters": json.loads(item["parameters"]),
-        "archived": item["archived"],
-        "revision": item["revision"],
+        **_said(now),
         "createdAt": item["created_at"],
-        "lastChangedAt": item["last_changed_at"],
+        "lastChangedAt": now["decided_at"],
     }
     labels = await queries.list_labels(tx, item["id"], watermark)
     known = {row["version"] for row in versions}
-    lines = [first, *map(_version, versions), *(_label(row) for row in labels if row["version"] in known)]
+    earlier = [
+        {"type": "revision", **_said(row), "version": row["version"], "decidedAt": row["decided_at"]}
+        for row in revisions[:-1]
+    ]
+    labelled = [_label(row) for row in labels if row["version"] in known]
+    lines = [first, *map(_version, versions), *earlier, *labelled]
     await parts.add(f"{place}.jsonl", archive.json_lines(lines))
+
+
+def _said(row: asyncpg.Record) -> dict[str, Any]:
+    """Give what a revision of a prompt says beside its text."""
+    return {
+        "title": row["title"],
+        "description": row["description"],
+        "tags": row["tags"],
+        "variables": json.loads(row["variables"]) if row["variables"] is not None else None,
+        "parameters": json.loads(row["parameters"]),
+        "archived": row["archived"],
+        "revision": row["revision"],
+    }
 
 
 def _version(row: asyncpg.Record) -> dict[str, Any]:

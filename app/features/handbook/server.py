@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
-from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from starlette.routing import Route
 
@@ -14,6 +13,7 @@ from app import version
 from app.edge.discovery.protected_resource import protected_resource
 from app.edge.mcp.endpoint import Endpoint
 from app.edge.mcp.guard import Guard
+from app.edge.mcp.listening import QuietServer, acknowledge
 from app.edge.mcp.origin import Origins
 from app.edge.mcp.rpc import INVALID_PARAMS
 from app.edge.mcp.surface import Surface
@@ -21,6 +21,8 @@ from app.features.handbook.book import MAX_RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from mcp.server.lowlevel import Server
 
     from app.features.handbook.book import Book
     from app.settings import Settings
@@ -117,7 +119,7 @@ def _server(surface: Surface, book: Book) -> Server[Any]:
             raise MCPError(INVALID_PARAMS, "Unknown tool; tools/list names them.")
         return call(book, params.arguments or {})
 
-    server: Server[Any] = Server(
+    server: Server[Any] = QuietServer(
         "context-repo-docs",
         version=version(),
         title=f"{book.facts.product}: handbook",
@@ -125,6 +127,7 @@ def _server(surface: Surface, book: Book) -> Server[Any]:
         cache_hints={"server/discover": _CACHED, "tools/list": _CACHED},
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_subscriptions_listen=acknowledge,
     )
     return server
 

@@ -120,6 +120,17 @@ SELECT $1, $2, r.version, r.id, r.revision, r.content, r.names, r.change_log, $4
 ON CONFLICT DO NOTHING
 """
 
+# A prompt that is not published here was not published here before.
+_INSERT_PROMPT_REVISIONS = """
+INSERT INTO prompt_revisions (workspace_id, prompt_id, revision, version, title, description, tags, variables,
+                              parameters, archived, published, content_hash, decided_at)
+SELECT $1, $2, r.revision, r.version, r.title, r.description, r.tags, r.variables::json, r.parameters::json, r.archived,
+       false, decode(r.hash, 'hex'), least(r.decided_at, clock_timestamp())
+  FROM jsonb_to_recordset($3) AS r(revision int, version int, title text, description text, tags text[], variables text,
+                                   parameters text, archived bool, hash text, decided_at timestamptz)
+ON CONFLICT DO NOTHING
+"""
+
 _INSERT_LABELS = """
 INSERT INTO prompt_labels (workspace_id, prompt_id, label, version, moved_by_name, moved_at)
 SELECT $1, $2, r.label, r.version, r.user_name, least(r.moved_at, clock_timestamp())
@@ -240,6 +251,11 @@ async def insert_versions(tx: Tx, prompt_id: UUID, rows: Sequence[Any], user_id:
     """Insert a prompt's versions; False when an id of one is taken."""
     tag = await tx.execute(_INSERT_VERSIONS, tx.workspace_id, prompt_id, rows, user_id, grant_id)
     return count_of(tag) == len(rows)
+
+
+async def insert_prompt_revisions(tx: Tx, prompt_id: UUID, rows: Sequence[Any]) -> None:
+    """Insert what a prompt's revisions said beside their texts."""
+    await tx.execute(_INSERT_PROMPT_REVISIONS, tx.workspace_id, prompt_id, rows)
 
 
 async def insert_labels(tx: Tx, prompt_id: UUID, rows: Sequence[Any]) -> None:

@@ -136,11 +136,9 @@ class RevisionRecord(Record):
     decided_at: Instant
 
 
-class PromptRecord(Record):
-    """The first line of a prompt."""
+class PromptState(Record):
+    """What a revision of a prompt says beside its text."""
 
-    type: Literal["prompt"]
-    id: UUID
     title: Title
     description: Description
     tags: Tags
@@ -148,8 +146,23 @@ class PromptRecord(Record):
     parameters: Parameters
     archived: bool = False
     revision: Number
+
+
+class PromptRecord(PromptState):
+    """The first line of a prompt: its last revision."""
+
+    type: Literal["prompt"]
+    id: UUID
     created_at: Instant
     last_changed_at: Instant
+
+
+class PromptRevisionRecord(PromptState):
+    """An earlier revision of a prompt."""
+
+    type: Literal["revision"]
+    version: Number
+    decided_at: Instant
 
 
 class VersionRecord(Record):
@@ -202,7 +215,7 @@ class ItemRecord(Record):
 
 RECORDS: dict[str, tuple[type[Any], tuple[type[Any], ...]]] = {
     "documents": (DocumentRecord, (RevisionRecord,)),
-    "prompts": (PromptRecord, (VersionRecord, LabelRecord)),
+    "prompts": (PromptRecord, (VersionRecord, PromptRevisionRecord, LabelRecord)),
     "collections": (CollectionRecord, (ItemRecord,)),
 }
 """By folder of the archive: the record of the first line, and those that follow."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from app.features.imports import queries
-from app.features.imports.schemas import RECORDS, Counts, LabelRecord, VersionRecord
+from app.features.imports.schemas import RECORDS, Counts, LabelRecord, PromptRevisionRecord, VersionRecord
 from app.features.prompts.schemas import canonical
 from app.features.prompts.service import State, names_in
 from app.features.uploads import service as uploads
@@ -23,6 +23,7 @@ from app.kit.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from app.features.imports.schemas import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         Entry,
         FileRecord,
         PromptRecord,
+        PromptState,
         RevisionRecord,
     )
     from app.gate.operation import Context
@@ -185,25 +187,47 @@ async def _prompt(ctx: Context, import_id: UUID, first: PromptRecord, lines: lis
             msg = f"the text of version {row.version} did not come before it, or was changed"
             raise InvalidRequest(msg)
         rows.append(_row(row) | {"content": text, "names": names_in(text)})
-    state = State(
-        first.title,
-        first.description,
-        rows[-1]["content"],
-        first.tags,
-        first.variables,
-        first.parameters,
-        first.archived,
-    )
+    contents = {row["version"]: row["content"] for row in rows}
+    state = _state(first, contents[last.version])
     values = (first.title, first.description, first.tags, state.variables_json, canonical(first.parameters))
     more = (first.archived, state.digest(), first.revision, last.version, ctx.principal.user_id)
     if not await queries.insert_prompt(ctx.tx, first.id, *values, *more, first.created_at, first.last_changed_at):
         return False
     _check_ids(await queries.insert_versions(ctx.tx, first.id, rows, ctx.principal.user_id, ctx.principal.grant_id))
-    known = {row.version for row in versions}
-    labels = [_row(line) for line in lines if isinstance(line, LabelRecord) and line.version in known]
+    said = [_said(first, state, last.version, first.last_changed_at)]
+    for line in lines:
+        if isinstance(line, PromptRevisionRecord):
+            if line.version not in contents or line.revision >= first.revision:
+                msg = f"revision {line.revision} has no version here, or is none before the prompt's"
+                raise InvalidRequest(msg)
+            said.append(_said(line, _state(line, contents[line.version]), line.version, line.decided_at))
+    await queries.insert_prompt_revisions(ctx.tx, first.id, said)
+    labels = [_row(line) for line in lines if isinstance(line, LabelRecord) and line.version in contents]
     await queries.insert_labels(ctx.tx, first.id, labels)
     ctx.emit("prompt.imported", first.id, first.revision)
     return True
+
+
+def _state(said: PromptState, content: str) -> State:
+    return State(
+        said.title, said.description, content, said.tags, said.variables, said.parameters, archived=said.archived
+    )
+
+
+def _said(record: PromptState, state: State, version: int, decided_at: datetime) -> dict[str, Any]:
+    """Give the row of a prompt's revision."""
+    return {
+        "revision": record.revision,
+        "version": version,
+        "title": state.title,
+        "description": state.description,
+        "tags": state.tags,
+        "variables": state.variables_json,
+        "parameters": canonical(state.parameters),
+        "archived": state.archived,
+        "hash": state.digest().hex(),
+        "decided_at": decided_at.isoformat(),
+    }
 
 
 def _check_versions(first: PromptRecord, versions: list[VersionRecord]) -> VersionRecord:

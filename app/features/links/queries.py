@@ -71,9 +71,12 @@ UPDATE links l SET {column} = l.{column} + n.count{also}
   FROM unnest($1::uuid[], $2::bigint[]) AS n(id, count)
   JOIN link_tokens t ON t.link_id = n.id
  WHERE l.workspace_id = t.workspace_id AND l.id = t.link_id
+RETURNING l.workspace_id, l.item_type, l.item_id, n.count
 """
-_COUNT_VIEWS = _COUNT.format(column="views", also=", last_viewed_at = clock_timestamp()")
-_COUNT_COPIES = _COUNT.format(column="copies", also="")
+_COUNTS = {
+    "views": _COUNT.format(column="views", also=", last_viewed_at = clock_timestamp()"),
+    "copies": _COUNT.format(column="copies", also=""),
+}
 
 _EXPIRED = """
 SELECT workspace_id, id, item_type, item_id FROM links
@@ -147,14 +150,9 @@ async def read_link(tx: Tx, link_id: UUID) -> asyncpg.Record | None:
     return await tx.fetchrow(_READ, tx.workspace_id, link_id)
 
 
-async def count_views(database: Database, counts: Mapping[UUID, int]) -> None:
-    """Add to the numbers of views."""
-    await database.system_rows(_COUNT_VIEWS, list(counts), list(counts.values()))
-
-
-async def count_copies(database: Database, counts: Mapping[UUID, int]) -> None:
-    """Add to the numbers of copies."""
-    await database.system_rows(_COUNT_COPIES, list(counts), list(counts.values()))
+async def count_reads(database: Database, column: str, counts: Mapping[UUID, int]) -> Sequence[asyncpg.Record]:
+    """Add to the numbers of views or copies of links; gives of each link what it shows, and its count."""
+    return await database.system_rows(_COUNTS[column], list(counts), list(counts.values()))
 
 
 async def list_expired(database: Database, limit: int) -> Sequence[asyncpg.Record]:

@@ -142,9 +142,16 @@ async def _shown(tx: Tx, link: asyncpg.Record) -> Shared:
 
 async def add_views(database: Database, counts: Mapping[UUID, int]) -> None:
     """Write how often pages were opened."""
-    await queries.count_views(database, counts)
+    await _add(database, "views", counts)
 
 
 async def add_copies(database: Database, counts: Mapping[UUID, int]) -> None:
     """Write how often texts were taken."""
-    await queries.count_copies(database, counts)
+    await _add(database, "copies", counts)
+
+
+async def _add(database: Database, column: str, counts: Mapping[UUID, int]) -> None:
+    """Count at the link, and at the prompt, whose count outlives its links."""
+    rows = await queries.count_reads(database, column, counts)
+    reads = [(row["workspace_id"], row["item_id"], row["count"]) for row in rows if row["item_type"] == "prompt"]
+    await prompts.count_reads(database, column, reads)

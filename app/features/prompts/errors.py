@@ -19,6 +19,16 @@ class PromptVersionNotFound(NotFound):
         super().__init__("Version not found. List the prompt's versions to find its id.")
 
 
+class PromptRevisionNotFound(NotFound):
+    """The prompt has no such revision, or had none by then, or what it said beside its text was not kept."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Revision not found. The prompt has revisions up to its current `revision`; list its versions to see when "
+            "each text was made."
+        )
+
+
 class LabelNotFound(NotFound):
     """The prompt has no such label."""
 

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from app.features.collections import service as collections
 from app.features.collections.errors import CollectionNotFound
 from app.features.prompts import queries
-from app.features.prompts.errors import LabelNotFound, PromptNotFound, PromptVersionNotFound
+from app.features.prompts.errors import (
+    LabelNotFound,
+    PromptNotFound,
+    PromptRevisionNotFound,
+    PromptVersionNotFound,
+)
 from app.features.prompts.schemas import (
     MAX_LABELS,
     ChangedPrompt,
@@ -28,11 +33,12 @@ from app.features.prompts.schemas import (
     RestorePromptVersion,
     SetLabel,
 )
-from app.features.prompts.service import State, Version, fields, read_prompt
+from app.features.prompts.service import State, Version, fields, read_as_of, read_prompt, version_fields
 from app.gate.index import index_job
 from app.gate.operation import Context, command, query
 from app.gate.policy import Meter, Rate, Scope
 from app.kit import cursor
+from app.kit.asof import point
 from app.kit.errors import InvalidRequest, PreconditionConflict, RevisionMismatch
 from app.kit.ids import new_id
 from app.kit.paging import clamped, fitting, paged, pagination
@@ -81,10 +87,20 @@ async def create_prompt(ctx: Context, args: CreatePrompt) -> One[Prompt]:
     return One(data=Prompt.model_validate(await read_prompt(ctx.tx, prompt_id)))
 
 
-@query("prompts.get", scope=Scope.PROMPTS_READ, rate=Rate.READONLY, raises=(PromptNotFound, LabelNotFound))
+@query(
+    "prompts.get",
+    scope=Scope.PROMPTS_READ,
+    rate=Rate.READONLY,
+    raises=(PromptNotFound, LabelNotFound, PromptRevisionNotFound),
+)
 async def get_prompt(ctx: Context, args: GetPrompt) -> One[Prompt]:
-    """Read a prompt with its text and variables; `label` chooses the version that the label points at."""
+    """Read a prompt with its text and variables; `label` chooses the version that the label points at.
+
+    `asOf`, a revision or a time, gives all of it as of then but `stats`, which are those of now.
+    """
     async with ctx.snapshot() as tx:
+        if args.as_of is not None:
+            return One(data=Prompt.model_validate(await read_as_of(tx, args.prompt_id, point(args.as_of))))
         return One(data=Prompt.model_validate(await read_prompt(tx, args.prompt_id, args.label)))
 
 
@@ -122,7 +138,7 @@ async def list_prompt_versions(ctx: Context, args: ListPromptVersions) -> Page[P
             raise PromptNotFound
         rows = await queries.list_versions(tx, args.prompt_id, after, limit + 1)
     found, notice = fitting(rows, limit, notice)
-    items = [PromptVersion.model_validate(row) for row in found]
+    items = [PromptVersion.model_validate(version_fields(row)) for row in found]
     return Page(data=items, pagination=pagination(rows, len(found)), notice=notice)
 
 

@@ -9,6 +9,7 @@ from app.kit.paging import PAGE_BYTES
 from app.store.tx import count_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
     from app.features.prompts.schemas import ListPrompts
     from app.features.prompts.service import State, Version
     from app.gate.operation import Context
+    from app.store.postgres import Database
     from app.store.tx import Tx
 
 _ITEM = """
 p.id, p.title, p.description, p.published_at IS NOT NULL AS is_public, p.archived AS is_archived, p.tags, p.variables,
-p.current_version, p.revision, encode(p.content_hash, 'hex') AS content_hash, p.created_at, p.last_changed_at, v.names
+p.current_version, p.revision, encode(p.content_hash, 'hex') AS content_hash, p.created_at, p.last_changed_at, v.names,
+p.views, p.copies
 """
 
 _FULL = f"{_ITEM}, p.parameters, v.content, v.version, v.id AS version_id"
@@ -33,6 +36,20 @@ SELECT {_FULL}
  WHERE p.workspace_id = $1 AND p.id = $2 AND p.deleted_at IS NULL
    AND v.version = CASE WHEN $3::text IS NULL THEN p.current_version ELSE (
        SELECT l.version FROM prompt_labels l WHERE l.workspace_id = $1 AND l.prompt_id = $2 AND l.label = $3) END
+"""
+
+_AS_OF = """
+SELECT p.id, r.title, r.description, r.published AS is_public, r.archived AS is_archived, r.tags, r.variables,
+       r.version AS current_version, r.revision, encode(r.content_hash, 'hex') AS content_hash, p.created_at,
+       r.decided_at AS last_changed_at, v.names, p.views, p.copies, r.parameters, v.content, v.version,
+       v.id AS version_id
+  FROM prompts p
+  JOIN prompt_revisions r ON r.workspace_id = p.workspace_id AND r.prompt_id = p.id
+  JOIN prompt_versions v ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = r.version
+ WHERE p.workspace_id = $1 AND p.id = $2 AND p.deleted_at IS NULL
+   AND ($3::bigint IS NULL OR r.revision = $3) AND ($4::timestamptz IS NULL OR r.decided_at <= $4)
+ ORDER BY r.revision DESC
+ LIMIT 1
 """
 
 # The cursor is the (created_at, id) of the last row seen.
@@ -58,20 +75,32 @@ _LOCK = """
 SELECT true FROM prompts WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE
 """
 
-_INSERT = """
+# A write of a prompt's row that makes a revision, which is kept.
+_KEEPING = """
+WITH written AS ({write} RETURNING *)
+INSERT INTO prompt_revisions (workspace_id, prompt_id, revision, version, title, description, tags, variables,
+                              parameters, archived, published, content_hash, decided_at)
+SELECT workspace_id, id, revision, current_version, title, description, tags, variables, parameters, archived,
+       published_at IS NOT NULL, content_hash, last_changed_at FROM written
+RETURNING decided_at, revision
+"""
+
+_INSERT = _KEEPING.format(
+    write="""
 INSERT INTO prompts (workspace_id, id, title, description, tags, variables, parameters, archived, content_hash,
                      created_by, created_at, last_changed_at)
 SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, at, at FROM clock_timestamp() AS at
-RETURNING created_at AS decided_at
 """
+)
 
-_UPDATE = """
+_UPDATE = _KEEPING.format(
+    write="""
 UPDATE prompts
    SET title = $4, description = $5, tags = $6, variables = $7, parameters = $8, archived = $9, content_hash = $10,
        revision = revision + 1, current_version = current_version + $11, last_changed_at = clock_timestamp()
  WHERE workspace_id = $1 AND id = $2 AND revision = $3 AND deleted_at IS NULL
-RETURNING last_changed_at AS decided_at
 """
+)
 
 _INSERT_VERSION = """
 INSERT INTO prompt_versions (workspace_id, prompt_id, version, id, revision, content, names, change_log, author_id,
@@ -84,13 +113,15 @@ UPDATE prompts SET deleted_at = clock_timestamp(), deleted_by = $4
  WHERE workspace_id = $1 AND id = $2 AND revision = $3 AND deleted_at IS NULL
 """
 
-# A row whose predecessors on the page fill it already comes without its text: it only tells that there is more.
+# A row whose predecessors on the page fill it already comes without its text: it only tells that there is more. What
+# was said beside the text is that of the revision that made the version, where it was kept.
 _VERSIONS = f"""
-SELECT v.id, v.version, v.revision, v.user_name, v.change_log, v.created_at, before <= {PAGE_BYTES} AS fits,
+SELECT v.id, v.version, v.revision, s.title, s.description, s.tags, s.variables, v.names, v.user_name, v.change_log,
+       v.created_at, before <= {PAGE_BYTES} AS fits,
        CASE WHEN before <= {PAGE_BYTES} THEN v.content END AS content,
        ARRAY(SELECT l.label FROM prompt_labels l
               WHERE l.workspace_id = $1 AND l.prompt_id = $2 AND l.version = v.version ORDER BY l.label) AS labels
-  FROM (SELECT r.id, r.version, r.revision, r.content, r.author_name AS user_name, r.change_log,
+  FROM (SELECT r.id, r.version, r.revision, r.content, r.names, r.author_name AS user_name, r.change_log,
                r.decided_at AS created_at,
                coalesce(sum(octet_length(r.content)) OVER (ORDER BY r.version DESC
                             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW), 0) AS before
@@ -100,6 +131,7 @@ SELECT v.id, v.version, v.revision, v.user_name, v.change_log, v.created_at, bef
                                                   WHERE x.workspace_id = $1 AND x.prompt_id = $2 AND x.id = $3))
          ORDER BY r.version DESC
          LIMIT $4) AS v
+  LEFT JOIN prompt_revisions s ON s.workspace_id = $1 AND s.prompt_id = $2 AND s.revision = v.revision
  ORDER BY v.version DESC
 """
 
@@ -114,12 +146,22 @@ RETURNING revision
 """
 
 # Also in the trash, so that a prompt that comes back says what is so.
-_PUBLISH = """
+_PUBLISH = _KEEPING.format(
+    write="""
 UPDATE prompts SET published_at = CASE WHEN $3 THEN clock_timestamp() END, revision = revision + 1,
        last_changed_at = clock_timestamp()
  WHERE workspace_id = $1 AND id = $2 AND purged_at IS NULL AND (published_at IS NOT NULL) <> $3
-RETURNING revision
 """
+)
+
+_COUNT = """
+UPDATE prompts p SET {column} = p.{column} + n.count
+  FROM (SELECT workspace_id, id, sum(count)::bigint AS count
+          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS r(workspace_id, id, count)
+         GROUP BY workspace_id, id) AS n
+ WHERE p.workspace_id = n.workspace_id AND p.id = n.id
+"""
+_COUNTS = {column: _COUNT.format(column=column) for column in ("views", "copies")}
 
 # The tombstone: id and revision stay, so that none is given out again.
 _BURY = """
@@ -133,6 +175,8 @@ RETURNING revision
 _ERASE_LABELS = "DELETE FROM prompt_labels WHERE workspace_id = $1 AND prompt_id = $2"
 
 _ERASE_VERSIONS = "DELETE FROM prompt_versions WHERE workspace_id = $1 AND prompt_id = $2"
+
+_ERASE_REVISIONS = "DELETE FROM prompt_revisions WHERE workspace_id = $1 AND prompt_id = $2"
 
 _LABELS = """
 SELECT l.label, l.version, v.id AS version_id, l.moved_by_name AS user_name, l.moved_at
@@ -160,6 +204,12 @@ DELETE FROM prompt_labels WHERE workspace_id = $1 AND prompt_id = $2 AND label =
 async def get_prompt(tx: Tx, prompt_id: UUID, label: str | None = None) -> asyncpg.Record | None:
     """Read a prompt with its current text, or with that of the version with a label."""
     return await tx.fetchrow(_GET, tx.workspace_id, prompt_id, label)
+
+
+async def read_as_of(tx: Tx, prompt_id: UUID, at: int | datetime) -> asyncpg.Record | None:
+    """Read a prompt as it was at a revision or time."""
+    revision, moment = (at, None) if isinstance(at, int) else (None, at)
+    return await tx.fetchrow(_AS_OF, tx.workspace_id, prompt_id, revision, moment)
 
 
 async def prompt_exists(tx: Tx, prompt_id: UUID) -> bool:
@@ -212,8 +262,13 @@ async def undelete_prompt(tx: Tx, prompt_id: UUID) -> int | None:
 
 async def set_published(tx: Tx, prompt_id: UUID, *, published: bool) -> int | None:
     """Note whether a public link is live, as a revision; gives it, None when that was noted already."""
-    revision: int | None = await tx.fetchval(_PUBLISH, tx.workspace_id, prompt_id, published)
-    return revision
+    row = await tx.fetchrow(_PUBLISH, tx.workspace_id, prompt_id, published)
+    return None if row is None else row["revision"]
+
+
+async def count_reads(database: Database, column: str, reads: Sequence[tuple[UUID, UUID, int]]) -> None:
+    """Add to the numbers of views or copies, by workspace and prompt."""
+    await database.system_rows(_COUNTS[column], *map(list, zip(*reads, strict=True)))
 
 
 async def bury_prompt(tx: Tx, prompt_id: UUID) -> int | None:
@@ -223,7 +278,8 @@ async def bury_prompt(tx: Tx, prompt_id: UUID) -> int | None:
 
 
 async def erase_versions(tx: Tx, prompt_id: UUID) -> dict[str, int]:
-    """Remove versions and labels of a buried prompt."""
+    """Remove versions, revisions and labels of a buried prompt."""
+    await tx.execute(_ERASE_REVISIONS, tx.workspace_id, prompt_id)
     labels = await tx.execute(_ERASE_LABELS, tx.workspace_id, prompt_id)
     versions = await tx.execute(_ERASE_VERSIONS, tx.workspace_id, prompt_id)
     return {"labels": count_of(labels), "versions": count_of(versions)}

@@ -6,13 +6,14 @@ import json
 import re
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 from uuid import UUID
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from app.features.documents.schemas import ChangeLog, Notice, Title
 from app.kit import revision as revisions
+from app.kit.asof import AsOf
 from app.kit.guarded import Guarded
 from app.kit.ids import Id
 from app.kit.paging import DEFAULT_LIMIT, MAX_LIMIT
@@ -122,6 +123,14 @@ class GetPrompt(Model):
         str | None,
         Field(default=None, max_length=MAX_NAME, description="The version with this label, not the current one."),
     ]
+    as_of: Annotated[AsOf | None, Field(default=None, description="A revision or time: the prompt as it was then.")]
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if self.label is not None and self.as_of is not None:
+            msg = "asOf: send label or asOf: a label points at a version of now"
+            raise ValueError(msg)
+        return self
 
 
 class ListPrompts(Model):
@@ -220,6 +229,13 @@ class RemoveLabel(Guarded):
     label: Label
 
 
+class PromptStats(Model):
+    """How often a prompt was read by its public links; known to about ten seconds, no part of a revision."""
+
+    views: Annotated[int, Field(description="How often a page was opened.")]
+    copies: Annotated[int, Field(description="How often the Markdown was taken.")]
+
+
 class PromptItem(Model):
     """A prompt in a list: without its text."""
 
@@ -236,6 +252,7 @@ class PromptItem(Model):
     created_at: EpochMs
     last_changed_at: EpochMs
     updated_at: EpochMs
+    stats: PromptStats
 
     @model_validator(mode="before")
     @classmethod
@@ -247,7 +264,7 @@ class PromptItem(Model):
 
 
 class Prompt(PromptItem):
-    """A prompt with its text: that of the current version, or of the one that was asked for by `label`."""
+    """A prompt with its text: that of the current version, or of the one that `label` or `asOf` chose."""
 
     content: str
     parameters: dict[str, Any]
@@ -292,7 +309,13 @@ class PromptVersion(Model):
     id: UUID
     version: int
     revision: int
+    title: Annotated[
+        str | None, Field(description="null, like description, tags and variables, where it was not kept.")
+    ]
+    description: str | None
     content: str
+    tags: list[str] | None
+    variables: list[Variable] | None
     labels: list[str]
     user_name: str
     change_log: str | None

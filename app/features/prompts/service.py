@@ -12,23 +12,25 @@ from pydantic_core import from_json
 
 from app.features.documents.schemas import Notice
 from app.features.prompts import queries
-from app.features.prompts.errors import LabelNotFound, PromptNotFound
+from app.features.prompts.errors import LabelNotFound, PromptNotFound, PromptRevisionNotFound
 from app.features.prompts.schemas import MAX_VARIABLES, NAME, Variable, VariableType, canonical
 from app.kit.errors import InvalidRequest
 from app.kit.ids import new_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
     from uuid import UUID
 
     import asyncpg
 
     from app.features.prompts.schemas import CreatePrompt, PatchPrompt
+    from app.store.postgres import Database
     from app.store.tx import Tx
 
 _PLACE = re.compile(rf"\$\{{({NAME})\}}")
 _SHOWN = 20
-_UNSHOWN = ("variables", "names", "parameters")
+_UNSHOWN = ("variables", "names", "parameters", "views", "copies")
 MAX_FILLED = 10 * 1024 * 1024
 """Characters of a text with its values: a value may stand in many places."""
 
@@ -124,8 +126,19 @@ async def read_prompt(tx: Tx, prompt_id: UUID, label: str | None = None) -> dict
         if label is not None and await queries.prompt_exists(tx, prompt_id):
             raise LabelNotFound
         raise PromptNotFound
-    stored = {"parameters": from_json(row["parameters"]), "label": label}
-    return fields(row) | stored | {"warnings": drift(row["variables"], row["names"])}
+    return _whole(row) | {"label": label}
+
+
+async def read_as_of(tx: Tx, prompt_id: UUID, at: int | datetime) -> dict[str, Any]:
+    """Read a prompt as it was at a revision or time, as its fields are named.
+
+    Raises:
+        PromptNotFound, PromptRevisionNotFound.
+    """
+    row = await queries.read_as_of(tx, prompt_id, at)
+    if row is None:
+        raise PromptRevisionNotFound if await queries.prompt_exists(tx, prompt_id) else PromptNotFound
+    return _whole(row)
 
 
 async def set_published(tx: Tx, prompt_id: UUID, *, published: bool) -> int | None:
@@ -133,10 +146,29 @@ async def set_published(tx: Tx, prompt_id: UUID, *, published: bool) -> int | No
     return await queries.set_published(tx, prompt_id, published=published)
 
 
+async def count_reads(database: Database, column: str, reads: Sequence[tuple[UUID, UUID, int]]) -> None:
+    """Add to `stats`: how often (`views` or `copies`) prompts, by workspace and id, were read by public links."""
+    if reads:
+        await queries.count_reads(database, column, reads)
+
+
 def fields(row: asyncpg.Record) -> dict[str, Any]:
     """Name the fields of a prompt of a list."""
     found = {name: value for name, value in row.items() if name not in _UNSHOWN}
-    return found | {"variables": variables_of(row["variables"], row["names"])}
+    stats = {"views": row["views"], "copies": row["copies"]}
+    return found | {"variables": variables_of(row["variables"], row["names"]), "stats": stats}
+
+
+def version_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the fields of a version: its text, and what its revision said beside it."""
+    kept = row["title"] is not None
+    said = variables_of(row["variables"], row["names"]) if kept else None
+    return {name: value for name, value in row.items() if name != "names"} | {"variables": said}
+
+
+def _whole(row: asyncpg.Record) -> dict[str, Any]:
+    warnings = drift(row["variables"], row["names"])
+    return fields(row) | {"parameters": from_json(row["parameters"]), "warnings": warnings}
 
 
 def declared(stored: str | None) -> list[Variable] | None:

@@ -1,10 +1,11 @@
-"""Tables of prompts: current state, every version of the text, and the labels that point at versions."""
+"""Tables of prompts: current state, every revision of it, every version of the text, and labels of versions."""
 
 from __future__ import annotations
 
 from sqlalchemy import (
     ARRAY,
     JSON,
+    BigInteger,
     Boolean,
     Column,
     DateTime,
@@ -22,6 +23,7 @@ from app.store.base import metadata
 
 # `variables` is NULL as long as they are taken from the text. `published_at` is set while a public link is live: reads
 # show it as isPublic, so whoever sets it moves the revision too. The JSON is kept byte for byte, since it is hashed.
+# `views` and `copies` are derived: what the marks of its public links came to, no part of a revision.
 prompts = Table(
     "prompts",
     metadata,
@@ -44,6 +46,8 @@ prompts = Table(
     Column("deleted_by", Uuid),
     Column("purged_at", DateTime(timezone=True)),
     Column("indexed_revision", Integer, nullable=False, server_default="0"),
+    Column("views", BigInteger, nullable=False, server_default="0"),
+    Column("copies", BigInteger, nullable=False, server_default="0"),
     Index(
         "prompts_unindexed_idx",
         "workspace_id",
@@ -83,6 +87,28 @@ prompt_versions = Table(
     Index("prompt_versions_workspace_id_id_key", "workspace_id", "id", unique=True),
 )
 
+# What each revision said beside its text, which is that of its version.
+prompt_revisions = Table(
+    "prompt_revisions",
+    metadata,
+    Column("workspace_id", Uuid, primary_key=True),
+    Column("prompt_id", Uuid, primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("version", Integer, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("tags", ARRAY(Text), nullable=False),
+    Column("variables", JSON),
+    Column("parameters", JSON, nullable=False),
+    Column("archived", Boolean, nullable=False),
+    Column("published", Boolean, nullable=False),
+    Column("content_hash", LargeBinary, nullable=False),
+    Column("decided_at", DateTime(timezone=True), nullable=False),
+    ForeignKeyConstraint(
+        ["workspace_id", "prompt_id"], ["prompts.workspace_id", "prompts.id"], name="prompt_revisions_prompt_fkey"
+    ),
+)
+
 prompt_labels = Table(
     "prompt_labels",
     metadata,
@@ -99,4 +125,4 @@ prompt_labels = Table(
     ),
 )
 
-TABLES = [prompts, prompt_versions, prompt_labels]
+TABLES = [prompts, prompt_versions, prompt_revisions, prompt_labels]

@@ -22,6 +22,7 @@ PING = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
 METADATA = "http://service.test/.well-known/oauth-protected-resource"
 ALL = " ".join(scope.value for scope in Scope)
 PUBLIC = ["tools/list", "resources/list", "resources/templates/list"]
+HANDSHAKE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 CHALLENGE = {
     "tools/call": {"name": "get_user_info", "arguments": {}},
     "prompts/list": {},
@@ -59,6 +60,14 @@ async def test_a_foreign_host_is_misdirected(http):
 @pytest.mark.parametrize("method", PUBLIC)
 async def test_public_methods_need_no_credential(http, era, method):
     assert (await era.send(http, method)).status_code == 200
+
+
+@proves("AUTH-PUBLIC")
+async def test_the_handshake_needs_no_credential(http):
+    assert (await LEGACY_ERA.send(http, "initialize", HANDSHAKE)).json()["result"]["serverInfo"]["name"]
+    assert (await LEGACY_ERA.send(http, "ping")).json()["result"] == {}
+    answer = await raw(http, b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+    assert (answer.status_code, answer.content) == (202, b"")
 
 
 @proves("MCP-CHALLENGE")

@@ -163,6 +163,10 @@ async def test_an_absent_item_keeps_all_from_being_added(alice, bob, make):
         answer = await add(alice.client, made, own["id"], absent)
         assert (answer.status_code, answer.json()["error"]["reason"]) == (404, "NOT_FOUND")
         assert "not found" in answer.json()["error"]["message"]
+        assert answer.json()["error"]["details"] == {"missing": [absent]}
+    several = await add(alice.client, made, own["id"], "one", "two", "one")
+    assert several.json()["error"]["details"] == {"missing": ["one", "two"]}
+    assert several.json()["error"]["message"].startswith("2 of the items were not found")
     assert await titles_of(alice.client, made) == []
     wrong = await alice.client.post(items_url(made), json={"itemIds": [own["id"]], "itemType": "prompt"})
     assert wrong.status_code == 404

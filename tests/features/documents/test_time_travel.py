@@ -90,6 +90,27 @@ async def test_a_revision_that_an_import_kept_in_part_is_not_made_up(alice, make
     assert (await at(alice.client, url, 2)).status_code == 200
 
 
+@proves("DOC-REVISIONS")
+async def test_every_revision_is_listed_newest_first_and_page_by_page(alice, bob, make):
+    url = await history(alice, make)
+    page = (await alice.client.get(f"{url}/revisions")).json()
+    told = [(row["revision"], row["version"], row["contentChanged"], row["title"], row["tags"]) for row in page["data"]]
+    assert told == [(3, 2, False, "New", ["y"]), (2, 2, True, "Old", ["x"]), (1, 1, True, "Old", ["x"])]
+    assert page["pagination"] == {"cursor": None, "hasMore": False}
+    for row in page["data"]:
+        then = (await at(alice.client, url, row["createdAt"])).json()["data"]
+        assert (then["revision"], then["contentHash"]) == (row["revision"], row["contentHash"])
+    walked, cursor = [], None
+    while cursor is not None or not walked:
+        answer = await alice.client.get(
+            f"{url}/revisions", params={"limit": 1} | ({"cursor": cursor} if cursor else {})
+        )
+        walked += answer.json()["data"]
+        cursor = answer.json()["pagination"]["cursor"]
+    assert walked == page["data"]
+    assert (await bob.client.get(f"{url}/revisions")).status_code == 404
+
+
 @proves("DOC-DIFF")
 async def test_a_diff_tells_lines_sections_title_and_tags(alice, make):
     url = await history(alice, make)

@@ -104,6 +104,42 @@ async def test_what_is_no_archive_is_refused_and_named(alice, files, said):
     assert files[0][0] in answer.json()["error"]["message"]
 
 
+def prompt(*following):
+    """The files of a prompt whose text is its second version, at revision 3."""
+    item_id = str(new_id())
+    state = {"title": "T", "description": "", "tags": [], "parameters": {}}
+    made = {"userName": "Ann", "decidedAt": WHEN}
+    lines = [{"type": "prompt", "id": item_id, "revision": 3, "createdAt": WHEN, "lastChangedAt": WHEN, **state}]
+    for number, text in enumerate(("one", "two"), 1):
+        version = {"type": "version", "id": str(new_id()), "version": number, "revision": number, "text": sha(text)}
+        lines.append(version | made)
+    lines += [{"type": "revision", "decidedAt": WHEN, **state, **given} for given in following]
+    place = f"prompts/{item_id}"
+    texts = [text_file(f"{place}/v1.md", "one"), text_file(f"{place}.md", "two")]
+    return item_id, [*texts, (f"{place}.jsonl", "".join(json.dumps(line) + "\n" for line in lines))]
+
+
+@proves("IMPORT-PARTIAL")
+async def test_a_prompt_whose_revisions_were_not_kept_has_its_last_one(alice):
+    prompt_id, files = prompt()
+    assert (await archives.load(alice.client, files))["counts"]["created"] == 1
+    answers = [await alice.client.get(f"/v1/prompts/{prompt_id}", params={"asOf": number}) for number in (1, 3)]
+    assert [answer.status_code for answer in answers] == [404, 200]
+    assert answers[1].json()["data"]["content"] == "two"
+    versions = (await alice.client.get(f"/v1/prompts/{prompt_id}/versions")).json()["data"]
+    assert [(version["content"], version["title"], version["variables"]) for version in versions] == [
+        ("two", None, None),
+        ("one", None, None),
+    ]
+
+
+@pytest.mark.parametrize("given", [{"revision": 3, "version": 2}, {"revision": 2, "version": 3}])
+async def test_a_revision_of_a_prompt_that_cannot_be_is_refused(alice, given):
+    _, files = prompt({"revision": 1, "version": 1}, given)
+    answer = await archives.put(alice.client, await archives.start(alice.client), 1, files)
+    assert (answer.status_code, f"revision {given['revision']}" in answer.text) == (400, True)
+
+
 async def test_an_id_of_another_history_is_refused_and_no_fault(alice):
     (text, first), (other, second) = document(), document("Other.")
     stolen = json.loads(first[1].splitlines()[1])["id"]

@@ -40,6 +40,8 @@ async def fill(make, client):
     variables = [{"name": "what", "type": "integer", "description": "how many"}]
     change = {"content": "Say ${what} to ${whom}.", "variables": variables, "isArchived": True}
     assert (await client.patch(f"/v1/prompts/{prompt}", json=change)).status_code == 200
+    change = {"title": "Renamed", "description": "again", "tags": []}
+    assert (await client.patch(f"/v1/prompts/{prompt}", json=change)).status_code == 200
     twin = await make.prompt(client, content="Say ${what}.")
     kept = await make.collection(client, name="Kept", items=documents[:2], description="d", color="#abc", tags=["c"])
     body = {"itemIds": [prompt, twin["id"]], "itemType": "prompt"}
@@ -65,6 +67,10 @@ async def test_an_archive_survives_an_import_into_an_empty_workspace(alice, bob,
             assert {k: v for k, v in mine.items() if k not in passing} == {
                 k: v for k, v in theirs.items() if k not in passing
             }
+    for revision in (1, 2, 3):
+        url = f"/v1/prompts/{ids['prompts'][0]}?asOf={revision}"
+        mine, theirs = [(await user.client.get(url)).json() for user in (alice, bob)]
+        assert (mine["data"]["revision"], mine) == (revision, theirs)
     for item, (_, content, kind) in zip(ids["documents"][-2:], FILES, strict=True):
         mine, theirs = [await user.client.get(f"/v1/documents/{item}/original") for user in (alice, bob)]
         assert (theirs.content, theirs.headers["content-type"]) == (content, kind)

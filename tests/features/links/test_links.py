@@ -242,6 +242,30 @@ async def test_views_and_copies_are_counted(alice, browser, reader, make, servic
     assert listed["lastViewedAt"] is not None
 
 
+@proves("PRM-STATS")
+async def test_a_prompt_counts_what_its_links_showed_also_after_them(
+    alice, browser, reader, make, service, sql, database
+):
+    made = await make.prompt(alice.client)
+    url = f"/v1/prompts/{made['id']}"
+    assert made["stats"] == {"views": 0, "copies": 0}
+    first = await share(browser, made, "prompt")
+    tag = (await alice.client.get(url)).headers["etag"]
+    await asyncio.gather(reader.get(path(first)), reader.get(path(first)), reader.get(path(first) + ".md"))
+    await service.state.gate._marks.flush()
+    counted = await alice.client.get(url)
+    assert (counted.json()["data"]["stats"], counted.headers["etag"]) == ({"views": 2, "copies": 1}, tag)
+    assert (await browser.delete(f"/v1/links/{first['id']}")).status_code == 204
+    await sql.execute("UPDATE links SET ended_at = now() - interval '31 days' WHERE id = $1::uuid", first["id"])
+    await jobs.sweep(Work(database, {}))
+    assert await sql.fetchval("SELECT count(*) FROM links WHERE id = $1::uuid", first["id"]) == 0
+    second = await share(browser, made, "prompt")
+    await reader.get(path(second))
+    await service.state.gate._marks.flush()
+    listed = (await alice.client.get("/v1/prompts")).json()["data"][0]
+    assert listed["stats"] == {"views": 3, "copies": 1}
+
+
 @proves("LINK-RATE")
 async def test_one_address_opens_so_many_and_no_more(make):
     client = make.client(**{"x-forwarded-for": "10.9.9.9"})

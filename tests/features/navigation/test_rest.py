@@ -92,6 +92,8 @@ async def test_limit_and_what_is_not_indexed_yet(alice, shelf, make):
     await make.document(alice.client, content="not yet")
     data = await deep(alice, "says part", limit=3)
     assert len(data["results"]) == 3
+    await shelf(long_paragraphs(4), "More")
+    assert len((await deep(alice, "says part"))["results"]) == 10
     assert data["meta"]["pending"] == 1
     capped = await deep(alice, "says part", limit=1000)
     assert "over the cap" in capped["meta"]["notice"]

@@ -25,6 +25,7 @@ ITEM_FIELDS = {
     "createdAt",
     "lastChangedAt",
     "updatedAt",
+    "stats",
 }
 FIELDS = ITEM_FIELDS | {"content", "parameters", "version", "versionId"}
 NEW = {"title": "T", "description": "D", "content": "C"}
@@ -229,12 +230,20 @@ async def test_versions_and_restore(alice, make):
         "id",
         "version",
         "revision",
+        "title",
+        "description",
         "content",
+        "tags",
+        "variables",
         "labels",
         "userName",
         "changeLog",
         "createdAt",
     }
+    assert [(v["title"], v["tags"], [one["name"] for one in v["variables"]]) for v in versions] == [
+        ("Second", ["x"], ["b"]),
+        ("First", ["x"], ["a"]),
+    ]
     assert versions[0]["userName"] == alice.email.partition("@")[0]
     assert versions[1]["id"] == made["versionId"]
     answer = await alice.client.post(f"{url}/restore", json={"versionId": made["versionId"], "expectedRevision": 2})

@@ -121,6 +121,16 @@ async def test_scope_and_limit_bound_what_is_read(alice, bob, shelf, make):
     assert any("over the cap" in text for text in capped["limitations"])
 
 
+@proves("RSN-34-SCOPE")
+async def test_eight_passages_are_read_unless_asked_and_fifty_at_most(alice, shelf):
+    await shelf("\n\n".join(f"Berth {n} of the harbour is free. " + "Sea " * 90 for n in range(55)))
+    gathered = [
+        (await reason(alice, "Which berth of the harbour is free?", **given))["meta"]["chunksGathered"]
+        for given in ({}, {"limit": 50}, {"limit": 99})
+    ]
+    assert gathered == [8, 50, 50]
+
+
 @proves("RSN-LIMITS")
 async def test_limitations_name_what_is_not_indexed_and_that_there_is_no_model(alice, shelf, make):
     await shelf(HARBOUR)

@@ -83,6 +83,19 @@ async def test_hits_have_the_fields_of_their_kind(alice, make, index):
     assert not any("score" in hit for hits in literal.values() for hit in hits)
 
 
+@proves("SEARCH-TEXT-100")
+async def test_the_text_shows_the_beginning_of_a_description_and_the_body_all_of_it(alice, make, index):
+    said = "About kettles " + "x" * 200
+    await make.prompt(alice.client, title="Kettles", description=said, content="c")
+    await make.collection(alice.client, name="Kettles", description=said)
+    await index.run(alice.workspace_id)
+    result = await LEGACY_ERA.call(alice.client, "find_items", {"query": "kettles"})
+    shown = [line.strip() for line in text_of(result).splitlines() if "xxx" in line]
+    assert shown == [said[:99] + "…"] * 2
+    hits = result["structuredContent"]["data"]
+    assert [hit["description"] for hit in (*hits["prompts"], *hits["collections"])] == [said] * 2
+
+
 async def test_prompts_and_collections_are_found_by_meaning(alice, make, index):
     wanted = await make.prompt(alice.client, title="Fog", description="", content="Sound the horn for ships in mist.")
     await make.prompt(alice.client, title="Taxes", description="", content="Sum up the invoices of the year.")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from app.features.search import operations
+from tests.contract.requirements import proves
+
 
 async def search(user, q, client=None, **options):
     answer = await (client or user.client).get("/v1/search", params={"q": q, **options})
@@ -95,6 +98,35 @@ async def test_odd_queries_are_answered(q, alice, make, index):
     await index.run(alice.workspace_id)
     answer = await search(alice, q)
     assert all(hit["score"] >= 0.35 for hit in answer["data"]["documents"])
+
+
+@proves("SEARCH-THRESHOLD")
+async def test_below_the_threshold_a_hit_needs_a_word_in_common(alice, make, index, monkeypatch):
+    texts = {
+        "Ferries": "The ferry leaves at noon.",
+        "Anchors": "Drop it where sand is deep.",
+        "Taxes": "Keep receipts for seven years.",
+        "Bread": "Let dough rest overnight.",
+        "Boats": "Sails are mended in winter.",
+    }
+    for title, content in texts.items():
+        await make.document(alice.client, title=title, content=content)
+    await index.run(alice.workspace_id)
+
+    async def scores(q):
+        return {hit["title"]: hit["score"] for hit in (await search(alice, q))["data"]["documents"]}
+
+    question = "vessels that cross water"
+    with monkeypatch.context() as lowered:
+        lowered.setattr(operations, "THRESHOLD", -1.0)
+        everything = await scores(question)
+    assert everything.keys() == texts.keys()
+    kept = {title: score for title, score in everything.items() if score >= 0.35}
+    assert 0 < len(kept) < len(texts)
+    assert await scores(question) == kept
+    dropped = sorted(everything.keys() - kept.keys())
+    word = {"Taxes": "receipts", "Bread": "dough", "Boats": "sails", "Anchors": "sand", "Ferries": "noon"}[dropped[0]]
+    assert dropped[0] in await scores(f"{question} {word}")
 
 
 async def test_what_has_nothing_in_common_is_not_found(alice, make, index):
