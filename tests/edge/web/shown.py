@@ -73,7 +73,7 @@ class View:
         return self.served_by or self.path.partition("?")[0].partition("#")[0]
 
 
-async def _send(page: Page, button: str = "main button[type=submit] >> nth=-1") -> None:
+async def send(page: Page, button: str = "main button[type=submit] >> nth=-1") -> None:
     """Press a button that leads to another page."""
     async with page.expect_navigation():
         await page.locator(button).click()
@@ -82,35 +82,35 @@ async def _send(page: Page, button: str = "main button[type=submit] >> nth=-1") 
 async def _wrong_password(page: Page) -> None:
     await page.fill("#f-email", f"{secrets.token_hex(4)}@example.test")
     await page.fill("#f-password", "not the password")
-    await _send(page)
+    await send(page)
 
 
 async def _ask_for_mail(page: Page) -> None:
     await page.fill("#f-email", f"{secrets.token_hex(4)}@example.test")
-    await _send(page)
+    await send(page)
 
 
 async def _wrong_code(page: Page) -> None:
     await page.fill("#f-user_code", "BCDF-GHJK")
-    await _send(page)
+    await send(page)
 
 
 async def _wrong_current_password(page: Page) -> None:
     await page.fill("#f-current", "not the password")
     await page.fill("#f-password", "another sentence that nobody guesses")
-    await _send(page)
+    await send(page)
 
 
 async def _create_key(page: Page) -> None:
     await page.fill("#f-name", "Fresh")
-    await _send(page)
+    await send(page)
 
 
 async def _nothing_allowed(page: Page) -> None:
     await page.fill("#f-name", "Allowed nothing")
     for box in await page.locator("main input[type=checkbox]").all():
         await box.uncheck()
-    await _send(page)
+    await send(page)
 
 
 async def _open_all(page: Page) -> None:
@@ -120,12 +120,12 @@ async def _open_all(page: Page) -> None:
 
 async def _invite(page: Page) -> None:
     await page.fill("#f-email", f"{secrets.token_hex(4)}@example.test")
-    await _send(page, "main button:text-is('Invite')")
+    await send(page, "main button:text-is('Invite')")
 
 
 async def _stale(page: Page) -> None:
     await page.context.clear_cookies(name="csrf")
-    await _send(page)
+    await send(page)
 
 
 VIEWS = [
@@ -161,7 +161,7 @@ VIEWS = [
     View("connect", "/dashboard/connect"),
     View("connect-guide", "/dashboard/connect#claude-code"),
     View("doctor", "/dashboard/doctor"),
-    View("doctor-done", "/dashboard/doctor", "guest", act=_send),
+    View("doctor-done", "/dashboard/doctor", "guest", act=send),
     View("keys", "/dashboard/keys"),
     View("keys-none", "/dashboard/keys", "guest"),
     View("keys-change", "/dashboard/keys", act=_open_all),
@@ -232,13 +232,13 @@ async def made(up: Up, browser: Browser, owner: StorageState) -> World:
     for field, address in (("invite_of_guest", guest), ("invite_of_stranger", stranger)):
         await page.goto(world.url("/dashboard/members"))
         await page.fill("#f-email", address)
-        await _send(page, "main button:text-is('Invite')")
+        await send(page, "main button:text-is('Invite')")
         world.places[field] = path_of(await page.input_value("#s-secret"))
     await page.goto(world.url("/dashboard/keys"))
     await page.fill("#f-name", "Nightly export on the build machine")
     for box in await page.locator("main input[type=checkbox]").all():
         await box.check()
-    await _send(page)
+    await send(page)
     await _programs(world, up)
     await _allow(world, page)
     await _share(world, page)
@@ -251,7 +251,7 @@ async def made(up: Up, browser: Browser, owner: StorageState) -> World:
 async def _share(world: World, page: Page) -> None:
     """Let the owner share a document."""
     await page.goto(world.url("/dashboard/share/document/{document}"))
-    await _send(page, "main button[type=submit] >> nth=-1")
+    await send(page, "main button[type=submit] >> nth=-1")
     world.places["shared"] = path_of(await page.input_value("#s-secret"))
 
 
@@ -262,11 +262,11 @@ async def _settle(world: World, guest: str) -> None:
     await page.goto(world.url("{invite_of_guest}"))
     await page.fill("#f-name", "Guest")
     await page.fill("#f-password", PASSWORD)
-    await _send(page)
+    await send(page)
     assert page.url == world.url("{invite_of_guest}")
     await page.goto(world.url("/dashboard/workspaces"))
     await page.fill("#f-name", "Release team")
-    await _send(page)
+    await send(page)
     assert guest in await page.inner_text("main")
     world.states["guest"] = await context.storage_state()
 
@@ -277,7 +277,7 @@ async def signed_in_by(world: World, link: str) -> StorageState:
     page = await context.new_page()
     await page.goto(link)
     await page.fill("#f-password", PASSWORD)
-    await _send(page)
+    await send(page)
     assert page.url == world.url("/dashboard")
     return await context.storage_state()
 
@@ -342,7 +342,7 @@ async def _allow(world: World, page: Page) -> None:
     async with answering() as place:
         asked = world.up.url + await registered(world.up, "Command line helper", place, _VERIFIER)
         await page.goto(asked)
-        await _send(page, "main button[value=allow]")
+        await send(page, "main button[value=allow]")
     fields = {
         "grant_type": "authorization_code",
         "client_id": httpx2.URL(asked).params["client_id"],
@@ -359,7 +359,7 @@ async def _mailed_link(world: World, path: str, address: str) -> str:
     page = await (await world.visit("nobody", scripts=False)).new_page()
     await page.goto(world.url(path))
     await page.fill("#f-email", address)
-    await _send(page)
+    await send(page)
     deadline = time.monotonic() + _LINK_SECONDS
     while time.monotonic() < deadline:
         mails = (await asyncio.to_thread(world.up.admin, "outbox"))["mails"]
