@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from tests.edge.web.chromium import launched
-from tests.edge.web.shown import World, send, signed_in_by
+from tests.edge.web.shown import World, open_passages, send, signed_in_by
 from tests.support.product import Up
 
 if TYPE_CHECKING:
@@ -39,11 +39,6 @@ async def _compare(page: Page) -> None:
     await page.get_by_role("button", name="Compare the two chosen").click()
 
 
-async def _passages(page: Page) -> None:
-    await page.get_by_role("link", name="Passages").first.click()
-    await page.get_by_role("link", name="Close the passages").wait_for()
-
-
 @dataclass(frozen=True)
 class Picture:
     """A view of the sample data."""
@@ -56,7 +51,7 @@ class Picture:
 PICTURES = [
     Picture("documents", "/dashboard/documents"),
     Picture("comparison", "/dashboard/documents", _compare),
-    Picture("search", "/dashboard/search?q=who+decides+that+a+release+is+taken+back", _passages),
+    Picture("search", "/dashboard/search?q=who+decides+that+a+release+is+taken+back", open_passages),
     Picture("connect", "/dashboard/connect#claude-code"),
 ]
 

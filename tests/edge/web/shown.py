@@ -8,7 +8,8 @@ import secrets
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import httpx2
 
@@ -128,6 +129,43 @@ async def _stale(page: Page) -> None:
     await send(page)
 
 
+async def _preview(page: Page) -> None:
+    await page.fill("#f-content", "# Draft\n\n| step | who |\n|---|---|\n| tag | on duty |\n\n> Nobody saved this yet.")
+    await send(page, "main button[value=preview]")
+
+
+async def _write_meanwhile(page: Page, *, line: int) -> None:
+    """Let somebody else save a change of a line after the editor was opened here, and save one of the first line."""
+    other = await page.context.new_page()
+    await other.goto(page.url)
+    for editor, at in ((other, line), (page, 0)):
+        lines = (await editor.input_value("#f-content")).split("\n")
+        lines[at] += f" {secrets.token_hex(2)}"
+        await editor.fill("#f-content", "\n".join(lines))
+        await send(editor, "main button[value=save]")
+    await other.close()
+
+
+async def _merge(page: Page) -> None:
+    await _write_meanwhile(page, line=-1)
+    assert "Both changes fit together" in await page.inner_text("main")
+
+
+async def _overlap(page: Page) -> None:
+    await _write_meanwhile(page, line=0)
+    assert "Both changed the same lines" in await page.inner_text("main")
+
+
+async def _export(page: Page) -> None:
+    await send(page, "main button:text-is('Begin an export')")
+    await page.get_by_role("link", name="Download the archive").wait_for()
+
+
+async def open_passages(page: Page) -> None:
+    await page.get_by_role("link", name="Passages").first.click()
+    await page.get_by_role("link", name="Close the passages").wait_for()
+
+
 VIEWS = [
     View("sign-in", "/sign-in", "nobody"),
     View("sign-in-refused", "/sign-in", "nobody", 401, _wrong_password),
@@ -189,6 +227,17 @@ VIEWS = [
     View("documents-none", "/dashboard/documents", "guest"),
     View("document-new", "/dashboard/documents/new"),
     View("document-edit", "/dashboard/documents/{document}/edit", served_by="/dashboard/documents/{id}/edit"),
+    View(
+        "document-preview",
+        "/dashboard/documents/{document}/edit",
+        act=_preview,
+        served_by="/dashboard/documents/{id}/edit",
+    ),
+    View("document-merge", "{edited}/edit", "owner", 409, _merge, served_by="/dashboard/documents/{id}/edit"),
+    View("document-overlap", "{edited}/edit", "owner", 409, _overlap, served_by="/dashboard/documents/{id}/edit"),
+    View("document-rtl", "{rtl}", served_by="/dashboard/documents/{id}"),
+    View("document-rtl-edit", "{rtl}/edit", served_by="/dashboard/documents/{id}/edit"),
+    View("document-rtl-diff", "{rtl}/diff?from=1&to=2", served_by="/dashboard/documents/{id}/diff"),
     View("versions", "/dashboard/documents/{document}/versions", served_by="/dashboard/documents/{id}/versions"),
     View("diff", "/dashboard/documents/{document}/diff?from=1&to=1", served_by="/dashboard/documents/{id}/diff"),
     View(
@@ -212,11 +261,15 @@ VIEWS = [
     View("collection-edit", "/dashboard/collections/{collection}/edit", served_by="/dashboard/collections/{id}/edit"),
     View("collection-add", "/dashboard/collections/{collection}/add", served_by="/dashboard/collections/{id}/add"),
     View("search", "/dashboard/search?q=release"),
+    View("search-passages", "/dashboard/search?q=release", act=open_passages),
+    View("search-rtl", "/dashboard/search?q=الإصدار&mode=literal", served_by="/dashboard/search"),
     View("search-empty", "/dashboard/search", "guest"),
     View("trash", "/dashboard/trash"),
     View("settings", "/dashboard/settings"),
     View("audit", "/dashboard/audit"),
     View("export", "/dashboard/export"),
+    View("export-ready", "/dashboard/export", act=_export, served_by="/dashboard/export/{id}"),
+    View("export-running", "/dashboard/export/{export}", served_by="/dashboard/export/{id}"),
     View("no-export", "/dashboard/export/none", "owner", 404, served_by="/dashboard/export/{id}"),
     View("no-archive", "/dashboard/export/none/content", "owner", 404, served_by="/dashboard/export/{id}/content"),
     View("samples", "/dashboard/samples"),
@@ -240,12 +293,64 @@ async def made(up: Up, browser: Browser, owner: StorageState) -> World:
         await box.check()
     await send(page)
     await _programs(world, up)
+    await _write(world)
     await _allow(world, page)
     await _share(world, page)
     await _settle(world, guest)
     world.places["set_password"] = await _mailed_link(world, "/forgot-password", guest)
     world.places["sign_up"] = await _mailed_link(world, "/sign-up", newcomer)
     return world
+
+
+RIGHT_TO_LEFT = """# دليل الإصدار
+
+يصدر التطبيق كل يوم ثلاثاء عند الساعة 9:30، ويستعمل الفريق الأمر `make release` على الفرع main.
+
+1. كل الفحوص ناجحة.
+2. سجل التغييرات كامل (CHANGELOG.md).
+
+> إذا تعطل شيء فأوقفوا التوزيع أولا.
+
+| الخطوة | من | المدة |
+|---|---|---|
+| البناء | المناوب | 10 دقائق |
+| الإرسال | הצוות | יום אחד |
+
+A paragraph in English stands in the middle of it.
+"""
+
+
+async def _write(world: World) -> None:
+    """Let a program write documents to be edited, one that is read from the right, and begin an export."""
+    headers = {"authorization": world.up.running().authorization, "x-forwarded-for": elsewhere()}
+    async with httpx2.AsyncClient(base_url=world.up.url, headers=headers) as http:
+
+        async def wrote(**body: Any) -> str:
+            answer = await http.post("/v1/documents", json=body)
+            place = f"/v1/documents/{answer.json()['data']['id']}"
+            world.places[body["tags"][0]] = place.replace("/v1", "/dashboard")
+            return place
+
+        await wrote(title="Meeting notes", content="First.\n\nSecond.\n\nThird.\n\nLast.", tags=["edited"])
+        place = await wrote(title="دليل الإصدار والنشر", content=RIGHT_TO_LEFT, tags=["rtl", "إصدار"])
+        changed = RIGHT_TO_LEFT.replace("ثلاثاء", "خميس")
+        assert (await http.patch(place, json={"content": changed})).status_code == 200
+        world.places["export"] = await _begun(world, http)
+
+
+async def _begun(world: World, http: httpx2.AsyncClient) -> str:
+    """Begin an export and hold it in the middle of its work."""
+    begun = (await http.post("/v1/exports")).json()["data"]["id"]
+    deadline = time.monotonic() + _LINK_SECONDS
+    while (await http.get(f"/v1/exports/{begun}")).json()["data"]["state"] != "ready":
+        assert time.monotonic() < deadline
+    await asyncio.to_thread(
+        world.up.sql,
+        "UPDATE exports SET state = 'running', items_done = items_total / 2, created_at = now() + interval '1 hour'"
+        " WHERE id = $1",
+        UUID(begun),
+    )
+    return begun
 
 
 async def _share(world: World, page: Page) -> None:
