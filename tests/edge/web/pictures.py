@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx2
-
 from tests.edge.web.chromium import launched
 from tests.edge.web.shown import World, open_passages, send, signed_in_by
 from tests.support.product import Up
@@ -67,16 +65,15 @@ async def _demo(world: World) -> None:
     await page.goto(world.url("/dashboard"))
     await send(page, "main button:text-is('Add sample data')")
     deadline = time.monotonic() + _INDEXED_SECONDS
-    headers = {"authorization": world.up.running().authorization}
-    async with httpx2.AsyncClient(base_url=world.up.url, headers=headers) as http:
+    async with world.program() as http:
         while (await http.get("/v1/search", params={"q": "release"})).json()["meta"]["pending"]:
             assert time.monotonic() < deadline, "the sample data is not indexed"
             await asyncio.sleep(0.2)
 
 
 async def _take(world: World, picture: Picture, scheme: str, folder: Path) -> None:
-    context = await world.browser.new_context(
-        storage_state=world.states["owner"],
+    context = await world.visit(
+        "owner",
         viewport=_WINDOW,
         device_scale_factor=_SHARPNESS,
         color_scheme="dark" if scheme == "dark" else "light",

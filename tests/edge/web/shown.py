@@ -38,13 +38,23 @@ class World:
     places: dict[str, str]
     """Paths that are known only once something was made, by what stands for them in a view."""
 
-    async def visit(self, who: str, *, scripts: bool = True) -> BrowserContext:
-        """Give somebody a browser: `owner`, `guest`, or `nobody`; each comes from an address of its own."""
+    async def visit(self, who: str, *, scripts: bool = True, **options: Any) -> BrowserContext:
+        """Give somebody a browser: `owner`, `guest`, or `nobody`; each comes from an address of its own.
+
+        Args:
+            options: further arguments of `Browser.new_context`.
+        """
         return await self.browser.new_context(
             storage_state=self.states.get(who),
             java_script_enabled=scripts,
             extra_http_headers={"x-forwarded-for": elsewhere()},
+            **options,
         )
+
+    def program(self) -> httpx2.AsyncClient:
+        """Give a program with the owner's key, which comes from an address of its own."""
+        headers = {"authorization": self.up.running().authorization, "x-forwarded-for": elsewhere()}
+        return httpx2.AsyncClient(base_url=self.up.url, headers=headers)
 
     def url(self, path: str) -> str:
         """Fill in a view's path."""
@@ -161,6 +171,10 @@ async def _export(page: Page) -> None:
     await page.get_by_role("link", name="Download the archive").wait_for()
 
 
+async def _still_written(page: Page) -> None:
+    assert "Writing item" in await page.inner_text("#progress")
+
+
 async def open_passages(page: Page) -> None:
     await page.get_by_role("link", name="Passages").first.click()
     await page.get_by_role("link", name="Close the passages").wait_for()
@@ -269,7 +283,7 @@ VIEWS = [
     View("audit", "/dashboard/audit"),
     View("export", "/dashboard/export"),
     View("export-ready", "/dashboard/export", act=_export, served_by="/dashboard/export/{id}"),
-    View("export-running", "/dashboard/export/{export}", served_by="/dashboard/export/{id}"),
+    View("export-running", "/dashboard/export/{export}", act=_still_written, served_by="/dashboard/export/{id}"),
     View("no-export", "/dashboard/export/none", "owner", 404, served_by="/dashboard/export/{id}"),
     View("no-archive", "/dashboard/export/none/content", "owner", 404, served_by="/dashboard/export/{id}/content"),
     View("samples", "/dashboard/samples"),
@@ -322,8 +336,7 @@ A paragraph in English stands in the middle of it.
 
 async def _write(world: World) -> None:
     """Let a program write documents to be edited, one that is read from the right, and begin an export."""
-    headers = {"authorization": world.up.running().authorization, "x-forwarded-for": elsewhere()}
-    async with httpx2.AsyncClient(base_url=world.up.url, headers=headers) as http:
+    async with world.program() as http:
 
         async def wrote(**body: Any) -> str:
             answer = await http.post("/v1/documents", json=body)
@@ -335,22 +348,25 @@ async def _write(world: World) -> None:
         place = await wrote(title="دليل الإصدار والنشر", content=RIGHT_TO_LEFT, tags=["rtl", "إصدار"])
         changed = RIGHT_TO_LEFT.replace("ثلاثاء", "خميس")
         assert (await http.patch(place, json={"content": changed})).status_code == 200
-        world.places["export"] = await _begun(world, http)
+        world.places["export"] = await begun_export(world, http)
 
 
-async def _begun(world: World, http: httpx2.AsyncClient) -> str:
-    """Begin an export and hold it in the middle of its work."""
-    begun = (await http.post("/v1/exports")).json()["data"]["id"]
+async def begun_export(world: World, http: httpx2.AsyncClient) -> str:
+    """Begin an export and hold it in the middle of its work; returns its id."""
+    begun: str = (await http.post("/v1/exports")).json()["data"]["id"]
     deadline = time.monotonic() + _LINK_SECONDS
     while (await http.get(f"/v1/exports/{begun}")).json()["data"]["state"] != "ready":
         assert time.monotonic() < deadline
-    await asyncio.to_thread(
-        world.up.sql,
-        "UPDATE exports SET state = 'running', items_done = items_total / 2, created_at = now() + interval '1 hour'"
-        " WHERE id = $1",
-        UUID(begun),
-    )
+    changed = "state = 'running', items_done = items_total / 2, created_at = now() + interval '1 hour'"
+    await set_export(world, http, begun, changed)
     return begun
+
+
+async def set_export(world: World, http: httpx2.AsyncClient, export_id: str, change: str) -> None:
+    """Change an export behind the service's back."""
+    home = (await http.get("/v1/user/me")).json()["data"]["workspace"]["id"]
+    statement = f"UPDATE exports SET {change} WHERE id = $1"
+    await asyncio.to_thread(world.up.sql, statement, UUID(export_id), workspace=home)
 
 
 async def _share(world: World, page: Page) -> None:
