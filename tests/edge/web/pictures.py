@@ -1,6 +1,7 @@
 """Takes the pictures of the README: `python -m tests.edge.web.pictures FOLDER`.
 
-A service is started on a fresh folder, its owner adds the sample data, and Chromium takes each view, light and dark.
+A service is started on a fresh folder, its owner adds the sample data and some pages of the handbook, and Chromium
+takes each view, light and dark, as it looks where no setting is given.
 """
 
 from __future__ import annotations
@@ -26,9 +27,20 @@ if TYPE_CHECKING:
 MAX_BYTES = 100 * 1024
 """A clone and a reader on a slow line pay for each."""
 SCHEMES = ("light", "dark")
+_HANDBOOK = Path(__file__).parents[3] / "app" / "features" / "handbook" / "pages"
+_PAGES = ("security", "search", "coordination", "documents", "collections")
 _WINDOW: ViewportSize = {"width": 1200, "height": 760}
+# A picture shows the port that a service has unless it is told another one.
+_USUAL_PORT = """port => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) walker.currentNode.data = walker.currentNode.data.replaceAll(`:${port}/`, ":8000/");
+}"""
 _SHARPNESS, _QUALITY = 2, 75
 _INDEXED_SECONDS = 60
+
+
+async def _open_guide(page: Page) -> None:
+    await page.locator("#claude-code > summary").click()
 
 
 async def _compare(page: Page) -> None:
@@ -48,9 +60,9 @@ class Picture:
 
 PICTURES = [
     Picture("documents", "/dashboard/documents"),
-    Picture("comparison", "/dashboard/documents", _compare),
-    Picture("search", "/dashboard/search?q=who+decides+that+a+release+is+taken+back", open_passages),
-    Picture("connect", "/dashboard/connect#claude-code"),
+    Picture("comparison", "/dashboard/documents?q=runbook", _compare),
+    Picture("search", "/dashboard/search?q=two+agents+edit+the+same+text+at+once", open_passages),
+    Picture("connect", "/dashboard/connect", _open_guide),
 ]
 
 
@@ -60,12 +72,17 @@ def names() -> list[str]:
 
 
 async def _demo(world: World) -> None:
-    """Let the owner add the sample data, and wait until it can be searched."""
+    """Let the owner add the sample data and some documents more, and wait until all can be searched."""
     page = await (await world.visit("owner")).new_page()
     await page.goto(world.url("/dashboard"))
     await send(page, "main button:text-is('Add sample data')")
-    deadline = time.monotonic() + _INDEXED_SECONDS
     async with world.program() as http:
+        for name in _PAGES:
+            text = (_HANDBOOK / f"{name}.md").read_text(encoding="utf-8")
+            title = text.partition("\n")[0].removeprefix("# ")
+            kept = await http.post("/v1/documents", json={"title": title, "content": text, "tags": ["handbook"]})
+            kept.raise_for_status()
+        deadline = time.monotonic() + _INDEXED_SECONDS
         while (await http.get("/v1/search", params={"q": "release"})).json()["meta"]["pending"]:
             assert time.monotonic() < deadline, "the sample data is not indexed"
             await asyncio.sleep(0.2)
@@ -85,6 +102,7 @@ async def _take(world: World, picture: Picture, scheme: str, folder: Path) -> No
     if picture.act is not None:
         await picture.act(page)
         await page.wait_for_load_state()
+    await page.evaluate(_USUAL_PORT, world.up.port)
     wires = await context.new_cdp_session(page)
     taken = await wires.send("Page.captureScreenshot", {"format": "webp", "quality": _QUALITY})
     data = base64.b64decode(taken["data"])
