@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.contract.requirements import proves
 from tests.edge.web.chromium import quiet
 from tests.edge.web.shown import World, begun_export, open_passages, set_export
 
@@ -21,6 +22,7 @@ _SAID = """() => {
 }"""
 
 
+@proves("WEB-COMFORT")
 async def test_secrets_and_prompts_are_copied_as_they_stand(scene: World):
     context = await scene.visit("owner")
     await context.grant_permissions(["clipboard-read", "clipboard-write"], origin=scene.up.url)
@@ -40,6 +42,7 @@ async def test_secrets_and_prompts_are_copied_as_they_stand(scene: World):
     await context.close()
 
 
+@proves("WEB-COMFORT")
 async def test_times_are_the_viewers_and_utc_is_still_told(scene: World):
     page = await (await scene.visit("owner", timezone_id="Asia/Tokyo", locale="en-GB")).new_page()
     await page.goto(scene.url("/dashboard/documents/{document}"))
@@ -50,6 +53,7 @@ async def test_times_are_the_viewers_and_utc_is_still_told(scene: World):
     await page.context.close()
 
 
+@proves("WEB-COMFORT")
 async def test_passages_open_and_close_in_place(scene: World):
     page, complaints = await quiet(await scene.visit("owner"))
     await page.goto(scene.url("/dashboard/search?q=release"))
@@ -65,6 +69,7 @@ async def test_passages_open_and_close_in_place(scene: World):
     await page.context.close()
 
 
+@proves("WEB-COMFORT")
 async def test_what_cannot_be_opened_in_place_is_a_page(scene: World):
     page = await (await scene.visit("owner")).new_page()
     await page.goto(scene.url("/dashboard/search?q=release"))
@@ -76,6 +81,7 @@ async def test_what_cannot_be_opened_in_place_is_a_page(scene: World):
     await page.context.close()
 
 
+@proves("WEB-COMFORT")
 async def test_the_preview_follows_what_is_typed_and_saves_nothing(scene: World):
     page, complaints = await quiet(await scene.visit("owner"))
     await page.goto(scene.url("/dashboard/documents/{document}/edit"))
@@ -91,6 +97,7 @@ async def test_the_preview_follows_what_is_typed_and_saves_nothing(scene: World)
     await page.context.close()
 
 
+@proves("WEB-COMFORT")
 async def test_a_draft_is_not_left_without_a_question_but_saved_without_one(scene: World):
     page = await (await scene.visit("owner")).new_page()
     asked = []
@@ -114,6 +121,7 @@ async def test_a_draft_is_not_left_without_a_question_but_saved_without_one(scen
     await page.context.close()
 
 
+@proves("WEB-COMFORT")
 async def test_progress_is_shown_until_the_work_is_done(scene: World):
     page, complaints = await quiet(await scene.visit("owner"))
     async with scene.program() as http:
@@ -130,6 +138,7 @@ async def test_progress_is_shown_until_the_work_is_done(scene: World):
     await page.context.close()
 
 
+@proves("WEB-COMFORT")
 async def test_files_are_sent_one_by_one_each_with_progress_and_outcome(scene: World):
     page, complaints = await quiet(await scene.visit("owner"))
     wires = await page.context.new_cdp_session(page)
@@ -161,6 +170,7 @@ async def test_files_are_sent_one_by_one_each_with_progress_and_outcome(scene: W
     await page.context.close()
 
 
+@proves("WEB-COMFORT")
 async def test_a_file_that_could_not_be_sent_is_told(scene: World):
     page = await (await scene.visit("owner")).new_page()
     await page.goto(scene.url("/dashboard/documents/upload"))
@@ -173,6 +183,7 @@ async def test_a_file_that_could_not_be_sent_is_told(scene: World):
     await page.context.close()
 
 
+@proves("WEB-RTL")
 async def test_lines_read_from_the_right_stay_so_where_they_changed(scene: World):
     page = await (await scene.visit("owner")).new_page()
     await page.goto(scene.url("{rtl}/diff?from=1&to=2"))
