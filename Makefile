@@ -15,7 +15,7 @@ PYTEST := $(BIN)/pytest
 JOBS ?= auto
 ARGS ?=
 
-.PHONY: help setup run test prove check format migrate openapi bench eval lock clean
+.PHONY: help setup run test prove check format migrate openapi bench eval pictures lock clean
 
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,10 +71,14 @@ openapi: setup ## Write the API descriptions to openapi/
 bench: setup ## Run the benchmarks
 	$(BIN)/python -m tests.bench $(ARGS)
 	$(BIN)/python -m tests.bench.logins
+	$(BIN)/python -m tests.bench.pages
 
 eval: setup ## Measure retrieval on sets of questions: make eval DATA=folder
 	@test -n "$(DATA)" || { echo "Name a folder with sets: make eval DATA=folder (format: tests/evaluate/__main__.py)" >&2; exit 2; }
 	$(BIN)/python -m tests.evaluate $(DATA) $(ARGS)
+
+pictures: setup ## Take the pictures of the README again (needs Chromium)
+	$(BIN)/python -m tests.edge.web.pictures deploy/pictures
 
 lock: $(VENV)/.uv ## Resolve the dependencies again and write requirements.lock
 	$(UV) pip compile pyproject.toml --extra server --extra dev --generate-hashes --no-emit-index-url \

@@ -37,7 +37,6 @@ from app.features.issuer.remote import Issuer
 from app.features.keys import service as keys
 from app.features.keys.credentials import ApiKeys
 from app.features.links import service as links
-from app.features.links.remote import Renderer
 from app.features.links.service import LinkAddresses, Links
 from app.features.navigation.remote import Sessions
 from app.features.oauth import service as oauth
@@ -61,7 +60,7 @@ from app.gate.passwords import Passwords
 from app.gate.policy import Plans, Vocabulary
 from app.gate.ports import Cached, Revocations, Wording
 from app.gate.principal import CredentialKind
-from app.gate.prose import LIMITS, Prose
+from app.gate.prose import Prose
 from app.gate.quota import Meters
 from app.gate.site import Site
 from app.store import engine, migrating, postgres, redis
@@ -212,25 +211,25 @@ async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
 
 
 def _writing(settings: Settings) -> dict[type, Any]:
-    """Build what makes documents of pages and archives, and pages of documents."""
+    """Build what makes documents of pages and archives."""
     archives = Archives(Confined(limits=imports.LIMITS))
-    prose = Prose(Confined(limits=LIMITS), (settings.url,))
     pages = Pages(Fetcher(allow=allowing(settings.fetch_allow)), Confined())
-    return {Pages: pages, Prose: prose, Archives: archives}
+    return {Pages: pages, Archives: archives}
 
 
 def _opening(
     settings: Settings, database: Database, passwords: Passwords, revocations: Revocations, marks: Marks
 ) -> dict[type, Any]:
-    """Build what lets people in who are not known yet: signing in, and public links."""
+    """Build what lets people in who are not known yet (signing in, and public links), and what shows them texts."""
     url = settings.links_url or settings.url
     secrets = (settings.secret_key.get_secret_value(), settings.secret_key_old.get_secret_value())
-    renderer = Renderer((settings.url, url))
+    prose = Prose((settings.url, url))
     return {
         Passwords: passwords,
         SignIn: SignIn(database, passwords, revocations, settings.signup),
         LinkAddresses: LinkAddresses(url, *secrets),
-        Links: Links(database, passwords, renderer, marks),
+        Links: Links(database, passwords, prose, marks),
+        Prose: prose,
     }
 
 

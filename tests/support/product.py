@@ -109,13 +109,14 @@ class Up:
         found: dict[str, Any] = json.loads(self.ctx("admin", *arguments, "--json"))
         return found
 
-    def sql(self, statement: str, *values: Any) -> None:
-        """Reach behind the service's back."""
+    def sql(self, statement: str, *values: Any, workspace: str = "") -> None:
+        """Reach behind the service's back; what belongs to a workspace is seen in its name alone."""
         run = json.loads((self.folder / "data" / "run.json").read_text())
 
         async def execute() -> None:
             connection = await asyncpg.connect(run["database_url"].replace("+asyncpg", ""))
             try:
+                await connection.execute("SELECT set_config('app.workspace_id', $1, false)", workspace)
                 await connection.execute(statement, *values)
             finally:
                 await connection.close()

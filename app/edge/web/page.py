@@ -211,10 +211,12 @@ def fragment(request: Request, template: str, **context: Any) -> Markup:
 
 async def panels(request: Request, kind: str, item: Any) -> list[Markup]:
     """Render what other features have to say about an item on its page, in their order."""
+    asked = [panel for panel in web_of(request).panels if panel.kind == kind]
+    found = await asyncio.gather(*(panel.gather(request, item) for panel in asked))
     return [
         fragment(request, panel.template, **context)
-        for panel in web_of(request).panels
-        if panel.kind == kind and (context := await panel.gather(request, item)) is not None
+        for panel, context in zip(asked, found, strict=True)
+        if context is not None
     ]
 
 

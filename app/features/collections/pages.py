@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from app.edge.errors import status_of
@@ -71,17 +72,19 @@ async def collection(request: Request) -> Response:
 async def _shown(request: Request, status: int = 200, error: str = "") -> Response:
     here = request.path_params["id"]
     after = filters(request, "cursor")
-    found = (await call(request, operations.get_collection, collectionId=here)).data
-    items = await call(request, operations.list_items, collectionId=here, limit=PAGE_SIZE, **filled(after))
+    found, items = await asyncio.gather(
+        call(request, operations.get_collection, collectionId=here),
+        call(request, operations.list_items, collectionId=here, limit=PAGE_SIZE, **filled(after)),
+    )
     return render(
         request,
         "collection.html",
         status,
-        collection=found,
+        collection=found.data,
         items=items.data,
         after=items.pagination.cursor,
         first=bool(after["cursor"]),
-        panels=await panels(request, "collections", found),
+        panels=await panels(request, "collections", found.data),
         error=error,
     )
 

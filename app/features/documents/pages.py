@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from app.edge.web.forms import MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, kept, tags_of, ticked
@@ -44,8 +45,10 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
         "status": chosen["status"],
         "cursor": chosen["cursor"],
     }
-    found = await call(request, operations.list_documents, limit=PAGE_SIZE, **filled(wanted))
-    places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
+    found, places = await asyncio.gather(
+        call(request, operations.list_documents, limit=PAGE_SIZE, **filled(wanted)),
+        call(request, collections.list_collections, limit=MAX_LIMIT),
+    )
     return render(
         request,
         "documents.html",
@@ -55,8 +58,8 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
         chosen=chosen,
         kept=kept(chosen),
         states=STATES,
-        collections=places,
-        collection_choices=choices(places, "name", "Any collection"),
+        collections=places.data,
+        collection_choices=choices(places.data, "name", "Any collection"),
         error=error,
     )
 
@@ -140,25 +143,21 @@ async def document(request: Request) -> Response:
 
 
 async def _shown(request: Request, status: int = 200, error: str = "") -> Response:
-    found = (await call(request, operations.get_document, documentId=request.path_params["id"])).data
     raw = request.query_params.get("as") == "stored"
+    shown, places = await asyncio.gather(
+        _read(request, raw=raw), call(request, collections.list_collections, limit=MAX_LIMIT)
+    )
+    return render(request, "document.html", status, **shown, raw=raw, collections=places.data, error=error)
+
+
+async def _read(request: Request, *, raw: bool) -> dict[str, Any]:
+    """Read a document, what other features say about it, and its text as HTML, unless it is shown as it is stored."""
+    found = (await call(request, operations.get_document, documentId=request.path_params["id"])).data
+    more = await panels(request, "documents", found)
     html = None
     if not raw:
         html = await gate_of(request).get(Prose).html((await person(request)).workspace_id, found.content)
-    places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
-    more = await panels(request, "documents", found)
-    return render(
-        request,
-        "document.html",
-        status,
-        document=found,
-        html=html,
-        raw=raw,
-        editable=len(found.content) <= MAX_TEXT,
-        collections=places,
-        panels=more,
-        error=error,
-    )
+    return {"document": found, "panels": more, "html": html, "editable": len(found.content) <= MAX_TEXT}
 
 
 async def delete(request: Request) -> Response:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from app.edge.web.page import Panel, call
+from app.edge.web.page import Panel, call, gate_of
+from app.edge.web.web import LOOPBACK
 from app.features.links import operations
 from app.features.links.schemas import MIN_PASSWORD
+from app.features.links.service import LinkAddresses
 from app.gate.policy import Role
 
 if TYPE_CHECKING:
@@ -24,7 +27,8 @@ async def context(request: Request, kind: str, item_id: str) -> dict[str, Any]:
     may = request.scope["visitor"].role is not Role.VIEWER
     link = found[0] if found else None
     shown = {"link": link, "kind": kind, "item_id": item_id, "may": may, "lives": LIVES, "life": ""}
-    return shown | {"shortest": MIN_PASSWORD}
+    is_local = urlsplit(gate_of(request).get(LinkAddresses).url).hostname in LOOPBACK
+    return shown | {"shortest": MIN_PASSWORD, "is_local": is_local}
 
 
 def _gather(kind: str) -> Callable[[Request, Any], Coroutine[Any, Any, dict[str, Any] | None]]:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from app.features.links.remote import Renderer
     from app.gate.marks import Marks
     from app.gate.passwords import Passwords
+    from app.gate.prose import Prose
     from app.store.postgres import Database
     from app.store.tx import Tx
 
@@ -81,10 +81,10 @@ class Shared:
 class Links:
     """The readers' side: everything is looked up anew for each request, so that an end is seen at once."""
 
-    def __init__(self, database: Database, passwords: Passwords, renderer: Renderer, marks: Marks) -> None:
+    def __init__(self, database: Database, passwords: Passwords, prose: Prose, marks: Marks) -> None:
         self._database = database
         self._passwords = passwords
-        self._renderer = renderer
+        self._prose = prose
         self._marks = marks
 
     async def find(self, text: str) -> Shared:
@@ -119,7 +119,7 @@ class Links:
 
     async def html(self, shared: Shared) -> str | None:
         """Render what is shared; None where it is better shown as it is stored."""
-        return await self._renderer.html(shared.workspace_id, shared.content)
+        return await self._prose.html(shared.workspace_id, shared.content)
 
     def viewed(self, shared: Shared) -> None:
         """Count a view."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from app.edge.web.forms import filled, filters, tags_of, ticked
-from app.edge.web.page import Page, call, form, person, redirect, render
+from app.edge.web.page import Page, call, form, gate_of, person, redirect, render
 from app.features.collections import operations as collections
 from app.features.collections.schemas import ItemType
 from app.features.documents import operations as documents
@@ -14,19 +14,21 @@ from app.features.navigation import operations
 from app.features.prompts import operations as prompts
 from app.features.search import operations as search
 from app.features.search.schemas import MAX_QUERY
+from app.gate.prose import Prose
 from app.kit.errors import AppError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from app.features.navigation.schemas import FoundPassage
     from app.features.search.schemas import Hits
 
 PATH: Final = "/dashboard/search"
 _LIMIT: Final = 50
 _PASSAGES: Final = 5
 _RECENT: Final = 25
+_SHOWN: Final = 1200
+"""Characters of a passage that are shown."""
 _BEGINNING: Final = 800
 """Characters of a document that stand for it where similar ones are looked for."""
 KINDS = ("documents", "prompts", "collections")
@@ -42,7 +44,7 @@ async def find(request: Request) -> Response:
         like = (await call(request, documents.get_document, documentId=chosen["similar"])).data
         query = f"{like.title}\n{like.content[:_BEGINNING]}"
     found, meta, error = None, None, ""
-    passages: list[FoundPassage] = []
+    passages: list[tuple[str, str | None]] = []
     if query:
         literal = chosen["mode"] == "literal" and like is None
         try:
@@ -79,12 +81,18 @@ def _hits(found: Hits | None, without: Any) -> dict[str, list[Any]]:
     return groups
 
 
-async def _passages(request: Request, query: str, document_id: str) -> list[FoundPassage]:
-    """Find the passages of one document that answer best."""
+async def _passages(request: Request, query: str, document_id: str) -> list[tuple[str, str | None]]:
+    """Find the passages of one document that answer best; gives their texts, and these as HTML."""
     if not document_id:
         return []
     answer = await call(request, operations.search_passages, query=query, documentId=document_id, limit=_PASSAGES)
-    return answer.data.results
+    workspace_id, prose = (await person(request)).workspace_id, gate_of(request).get(Prose)
+    texts = [_beginning(passage.content) for passage in answer.data.results]
+    return [(text, await prose.html(workspace_id, text)) for text in texts]
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + " …"
 
 
 async def choose(request: Request) -> Response:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
 
 from app.edge.web.forms import choices, filled, filters, kept, tags_of, ticked
 from app.edge.web.page import Page, call, form, panels, redirect, render
@@ -37,8 +38,10 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
         "cursor": chosen["cursor"],
         "includeArchived": chosen["archived"] == "all" or None,
     }
-    found = await call(request, operations.list_prompts, limit=PAGE_SIZE, **filled(wanted))
-    places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
+    found, places = await asyncio.gather(
+        call(request, operations.list_prompts, limit=PAGE_SIZE, **filled(wanted)),
+        call(request, collections.list_collections, limit=MAX_LIMIT),
+    )
     return render(
         request,
         "prompts.html",
@@ -48,8 +51,8 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
         chosen=chosen,
         kept=kept(chosen),
         states=STATES,
-        collections=places,
-        collection_choices=choices(places, "name", "Any collection"),
+        collections=places.data,
+        collection_choices=choices(places.data, "name", "Any collection"),
         error=error,
     )
 
@@ -93,13 +96,14 @@ async def prompt(request: Request) -> Response:
 async def _shown(request: Request, status: int = 200, error: str = "") -> Response:
     here = request.path_params["id"]
     asked = filled(filters(request, "label"))
-    found = (await call(request, operations.get_prompt, promptId=here, **asked)).data
-    labels = (await call(request, operations.list_labels, promptId=here)).data
-    places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
-    more = await panels(request, "prompts", found)
-    return render(
-        request, "prompt.html", status, prompt=found, labels=labels, collections=places, panels=more, error=error
+    found, labels, places = await asyncio.gather(
+        call(request, operations.get_prompt, promptId=here, **asked),
+        call(request, operations.list_labels, promptId=here),
+        call(request, collections.list_collections, limit=MAX_LIMIT),
     )
+    shown: dict[str, Any] = {"prompt": found.data, "labels": labels.data, "collections": places.data}
+    more = await panels(request, "prompts", found.data)
+    return render(request, "prompt.html", status, **shown, panels=more, error=error)
 
 
 async def delete(request: Request) -> Response:

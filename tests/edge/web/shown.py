@@ -8,7 +8,8 @@ import secrets
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import httpx2
 
@@ -37,13 +38,23 @@ class World:
     places: dict[str, str]
     """Paths that are known only once something was made, by what stands for them in a view."""
 
-    async def visit(self, who: str, *, scripts: bool = True) -> BrowserContext:
-        """Give somebody a browser: `owner`, `guest`, or `nobody`; each comes from an address of its own."""
+    async def visit(self, who: str, *, scripts: bool = True, **options: Any) -> BrowserContext:
+        """Give somebody a browser: `owner`, `guest`, or `nobody`; each comes from an address of its own.
+
+        Args:
+            options: further arguments of `Browser.new_context`.
+        """
         return await self.browser.new_context(
             storage_state=self.states.get(who),
             java_script_enabled=scripts,
             extra_http_headers={"x-forwarded-for": elsewhere()},
+            **options,
         )
+
+    def program(self) -> httpx2.AsyncClient:
+        """Give a program with the owner's key, which comes from an address of its own."""
+        headers = {"authorization": self.up.running().authorization, "x-forwarded-for": elsewhere()}
+        return httpx2.AsyncClient(base_url=self.up.url, headers=headers)
 
     def url(self, path: str) -> str:
         """Fill in a view's path."""
@@ -73,7 +84,7 @@ class View:
         return self.served_by or self.path.partition("?")[0].partition("#")[0]
 
 
-async def _send(page: Page, button: str = "main button[type=submit] >> nth=-1") -> None:
+async def send(page: Page, button: str = "main button[type=submit] >> nth=-1") -> None:
     """Press a button that leads to another page."""
     async with page.expect_navigation():
         await page.locator(button).click()
@@ -82,35 +93,35 @@ async def _send(page: Page, button: str = "main button[type=submit] >> nth=-1") 
 async def _wrong_password(page: Page) -> None:
     await page.fill("#f-email", f"{secrets.token_hex(4)}@example.test")
     await page.fill("#f-password", "not the password")
-    await _send(page)
+    await send(page)
 
 
 async def _ask_for_mail(page: Page) -> None:
     await page.fill("#f-email", f"{secrets.token_hex(4)}@example.test")
-    await _send(page)
+    await send(page)
 
 
 async def _wrong_code(page: Page) -> None:
     await page.fill("#f-user_code", "BCDF-GHJK")
-    await _send(page)
+    await send(page)
 
 
 async def _wrong_current_password(page: Page) -> None:
     await page.fill("#f-current", "not the password")
     await page.fill("#f-password", "another sentence that nobody guesses")
-    await _send(page)
+    await send(page)
 
 
 async def _create_key(page: Page) -> None:
     await page.fill("#f-name", "Fresh")
-    await _send(page)
+    await send(page)
 
 
 async def _nothing_allowed(page: Page) -> None:
     await page.fill("#f-name", "Allowed nothing")
     for box in await page.locator("main input[type=checkbox]").all():
         await box.uncheck()
-    await _send(page)
+    await send(page)
 
 
 async def _open_all(page: Page) -> None:
@@ -120,12 +131,53 @@ async def _open_all(page: Page) -> None:
 
 async def _invite(page: Page) -> None:
     await page.fill("#f-email", f"{secrets.token_hex(4)}@example.test")
-    await _send(page, "main button:text-is('Invite')")
+    await send(page, "main button:text-is('Invite')")
 
 
 async def _stale(page: Page) -> None:
     await page.context.clear_cookies(name="csrf")
-    await _send(page)
+    await send(page)
+
+
+async def _preview(page: Page) -> None:
+    await page.fill("#f-content", "# Draft\n\n| step | who |\n|---|---|\n| tag | on duty |\n\n> Nobody saved this yet.")
+    await send(page, "main button[value=preview]")
+
+
+async def _write_meanwhile(page: Page, *, line: int) -> None:
+    """Let somebody else save a change of a line after the editor was opened here, and save one of the first line."""
+    other = await page.context.new_page()
+    await other.goto(page.url)
+    for editor, at in ((other, line), (page, 0)):
+        lines = (await editor.input_value("#f-content")).split("\n")
+        lines[at] += f" {secrets.token_hex(2)}"
+        await editor.fill("#f-content", "\n".join(lines))
+        await send(editor, "main button[value=save]")
+    await other.close()
+
+
+async def _merge(page: Page) -> None:
+    await _write_meanwhile(page, line=-1)
+    assert "Both changes fit together" in await page.inner_text("main")
+
+
+async def _overlap(page: Page) -> None:
+    await _write_meanwhile(page, line=0)
+    assert "Both changed the same lines" in await page.inner_text("main")
+
+
+async def _export(page: Page) -> None:
+    await send(page, "main button:text-is('Begin an export')")
+    await page.get_by_role("link", name="Download the archive").wait_for()
+
+
+async def _still_written(page: Page) -> None:
+    assert "Writing item" in await page.inner_text("#progress")
+
+
+async def open_passages(page: Page) -> None:
+    await page.get_by_role("link", name="Passages").first.click()
+    await page.get_by_role("link", name="Close the passages").wait_for()
 
 
 VIEWS = [
@@ -161,7 +213,7 @@ VIEWS = [
     View("connect", "/dashboard/connect"),
     View("connect-guide", "/dashboard/connect#claude-code"),
     View("doctor", "/dashboard/doctor"),
-    View("doctor-done", "/dashboard/doctor", "guest", act=_send),
+    View("doctor-done", "/dashboard/doctor", "guest", act=send),
     View("keys", "/dashboard/keys"),
     View("keys-none", "/dashboard/keys", "guest"),
     View("keys-change", "/dashboard/keys", act=_open_all),
@@ -189,6 +241,17 @@ VIEWS = [
     View("documents-none", "/dashboard/documents", "guest"),
     View("document-new", "/dashboard/documents/new"),
     View("document-edit", "/dashboard/documents/{document}/edit", served_by="/dashboard/documents/{id}/edit"),
+    View(
+        "document-preview",
+        "/dashboard/documents/{document}/edit",
+        act=_preview,
+        served_by="/dashboard/documents/{id}/edit",
+    ),
+    View("document-merge", "{edited}/edit", "owner", 409, _merge, served_by="/dashboard/documents/{id}/edit"),
+    View("document-overlap", "{edited}/edit", "owner", 409, _overlap, served_by="/dashboard/documents/{id}/edit"),
+    View("document-rtl", "{rtl}", served_by="/dashboard/documents/{id}"),
+    View("document-rtl-edit", "{rtl}/edit", served_by="/dashboard/documents/{id}/edit"),
+    View("document-rtl-diff", "{rtl}/diff?from=1&to=2", served_by="/dashboard/documents/{id}/diff"),
     View("versions", "/dashboard/documents/{document}/versions", served_by="/dashboard/documents/{id}/versions"),
     View("diff", "/dashboard/documents/{document}/diff?from=1&to=1", served_by="/dashboard/documents/{id}/diff"),
     View(
@@ -212,11 +275,15 @@ VIEWS = [
     View("collection-edit", "/dashboard/collections/{collection}/edit", served_by="/dashboard/collections/{id}/edit"),
     View("collection-add", "/dashboard/collections/{collection}/add", served_by="/dashboard/collections/{id}/add"),
     View("search", "/dashboard/search?q=release"),
+    View("search-passages", "/dashboard/search?q=release", act=open_passages),
+    View("search-rtl", "/dashboard/search?q=الإصدار&mode=literal", served_by="/dashboard/search"),
     View("search-empty", "/dashboard/search", "guest"),
     View("trash", "/dashboard/trash"),
     View("settings", "/dashboard/settings"),
     View("audit", "/dashboard/audit"),
     View("export", "/dashboard/export"),
+    View("export-ready", "/dashboard/export", act=_export, served_by="/dashboard/export/{id}"),
+    View("export-running", "/dashboard/export/{export}", act=_still_written, served_by="/dashboard/export/{id}"),
     View("no-export", "/dashboard/export/none", "owner", 404, served_by="/dashboard/export/{id}"),
     View("no-archive", "/dashboard/export/none/content", "owner", 404, served_by="/dashboard/export/{id}/content"),
     View("samples", "/dashboard/samples"),
@@ -232,14 +299,15 @@ async def made(up: Up, browser: Browser, owner: StorageState) -> World:
     for field, address in (("invite_of_guest", guest), ("invite_of_stranger", stranger)):
         await page.goto(world.url("/dashboard/members"))
         await page.fill("#f-email", address)
-        await _send(page, "main button:text-is('Invite')")
+        await send(page, "main button:text-is('Invite')")
         world.places[field] = path_of(await page.input_value("#s-secret"))
     await page.goto(world.url("/dashboard/keys"))
     await page.fill("#f-name", "Nightly export on the build machine")
     for box in await page.locator("main input[type=checkbox]").all():
         await box.check()
-    await _send(page)
+    await send(page)
     await _programs(world, up)
+    await _write(world)
     await _allow(world, page)
     await _share(world, page)
     await _settle(world, guest)
@@ -248,10 +316,63 @@ async def made(up: Up, browser: Browser, owner: StorageState) -> World:
     return world
 
 
+RIGHT_TO_LEFT = """# دليل الإصدار
+
+يصدر التطبيق كل يوم ثلاثاء عند الساعة 9:30، ويستعمل الفريق الأمر `make release` على الفرع main.
+
+1. كل الفحوص ناجحة.
+2. سجل التغييرات كامل (CHANGELOG.md).
+
+> إذا تعطل شيء فأوقفوا التوزيع أولا.
+
+| الخطوة | من | المدة |
+|---|---|---|
+| البناء | المناوب | 10 دقائق |
+| الإرسال | הצוות | יום אחד |
+
+A paragraph in English stands in the middle of it.
+"""
+
+
+async def _write(world: World) -> None:
+    """Let a program write documents to be edited, one that is read from the right, and begin an export."""
+    async with world.program() as http:
+
+        async def wrote(**body: Any) -> str:
+            answer = await http.post("/v1/documents", json=body)
+            place = f"/v1/documents/{answer.json()['data']['id']}"
+            world.places[body["tags"][0]] = place.replace("/v1", "/dashboard")
+            return place
+
+        await wrote(title="Meeting notes", content="First.\n\nSecond.\n\nThird.\n\nLast.", tags=["edited"])
+        place = await wrote(title="دليل الإصدار والنشر", content=RIGHT_TO_LEFT, tags=["rtl", "إصدار"])
+        changed = RIGHT_TO_LEFT.replace("ثلاثاء", "خميس")
+        assert (await http.patch(place, json={"content": changed})).status_code == 200
+        world.places["export"] = await begun_export(world, http)
+
+
+async def begun_export(world: World, http: httpx2.AsyncClient) -> str:
+    """Begin an export and hold it in the middle of its work; returns its id."""
+    begun: str = (await http.post("/v1/exports")).json()["data"]["id"]
+    deadline = time.monotonic() + _LINK_SECONDS
+    while (await http.get(f"/v1/exports/{begun}")).json()["data"]["state"] != "ready":
+        assert time.monotonic() < deadline
+    changed = "state = 'running', items_done = items_total / 2, created_at = now() + interval '1 hour'"
+    await set_export(world, http, begun, changed)
+    return begun
+
+
+async def set_export(world: World, http: httpx2.AsyncClient, export_id: str, change: str) -> None:
+    """Change an export behind the service's back."""
+    home = (await http.get("/v1/user/me")).json()["data"]["workspace"]["id"]
+    statement = f"UPDATE exports SET {change} WHERE id = $1"
+    await asyncio.to_thread(world.up.sql, statement, UUID(export_id), workspace=home)
+
+
 async def _share(world: World, page: Page) -> None:
     """Let the owner share a document."""
     await page.goto(world.url("/dashboard/share/document/{document}"))
-    await _send(page, "main button[type=submit] >> nth=-1")
+    await send(page, "main button[type=submit] >> nth=-1")
     world.places["shared"] = path_of(await page.input_value("#s-secret"))
 
 
@@ -262,11 +383,11 @@ async def _settle(world: World, guest: str) -> None:
     await page.goto(world.url("{invite_of_guest}"))
     await page.fill("#f-name", "Guest")
     await page.fill("#f-password", PASSWORD)
-    await _send(page)
+    await send(page)
     assert page.url == world.url("{invite_of_guest}")
     await page.goto(world.url("/dashboard/workspaces"))
     await page.fill("#f-name", "Release team")
-    await _send(page)
+    await send(page)
     assert guest in await page.inner_text("main")
     world.states["guest"] = await context.storage_state()
 
@@ -277,7 +398,7 @@ async def signed_in_by(world: World, link: str) -> StorageState:
     page = await context.new_page()
     await page.goto(link)
     await page.fill("#f-password", PASSWORD)
-    await _send(page)
+    await send(page)
     assert page.url == world.url("/dashboard")
     return await context.storage_state()
 
@@ -342,7 +463,7 @@ async def _allow(world: World, page: Page) -> None:
     async with answering() as place:
         asked = world.up.url + await registered(world.up, "Command line helper", place, _VERIFIER)
         await page.goto(asked)
-        await _send(page, "main button[value=allow]")
+        await send(page, "main button[value=allow]")
     fields = {
         "grant_type": "authorization_code",
         "client_id": httpx2.URL(asked).params["client_id"],
@@ -359,7 +480,7 @@ async def _mailed_link(world: World, path: str, address: str) -> str:
     page = await (await world.visit("nobody", scripts=False)).new_page()
     await page.goto(world.url(path))
     await page.fill("#f-email", address)
-    await _send(page)
+    await send(page)
     deadline = time.monotonic() + _LINK_SECONDS
     while time.monotonic() < deadline:
         mails = (await asyncio.to_thread(world.up.admin, "outbox"))["mails"]

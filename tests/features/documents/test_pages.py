@@ -83,7 +83,7 @@ async def test_what_somebody_wrote_meanwhile_is_shown_merged_and_kept(person, ma
     answer = await person.send(here, mine | {"content": as_browser(base.replace("one", "ONE"))})
     assert answer.status_code == 409
     assert (await read(alice, document["id"]))["content"] == theirs["content"]
-    assert re.search(r'is-ins"[^>]*><span class="hidden">added: </span>THREE<', answer.text)
+    assert re.search(r'is-ins"[^>]*><bdi class="hidden">added: </bdi>THREE<', answer.text)
     assert "Save both changes" in answer.text
     merged = html.unescape(re.search(r"<textarea id=\"f-content\"[^>]*>\n(.*?)</textarea>", answer.text, re.DOTALL)[1])
     assert merged == "ONE\n\ntwo\n\nTHREE\n"

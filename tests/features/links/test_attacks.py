@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.features.links.remote import LIMITS, Renderer
+from app.gate.prose import LIMITS, Prose
 from app.kit.ids import new_id
 from app.kit.markdown.html import strange_html
 from app.store.confined import Confined
@@ -78,10 +78,10 @@ async def test_a_text_is_rendered_once_for_all_who_ask():
             calls += 1
             return await super().call(*args)
 
-    renderer = Renderer(["https://own.test"], Counting(limits=LIMITS))
+    prose = Prose(["https://own.test"], Counting(limits=LIMITS))
     text = "A line.\n\n" * 1000
-    found = await asyncio.gather(*(renderer.html(new_id(), text) for _ in range(5)))
-    assert set(found) == {await renderer.html(new_id(), text)} == {strange_html(text)}
+    found = await asyncio.gather(*(prose.html(new_id(), text) for _ in range(5)))
+    assert set(found) == {await prose.html(new_id(), text)} == {strange_html(text)}
     assert calls == 1
 
 

@@ -13,7 +13,7 @@ from app.features.links.service import LinkAddresses
 from app.store.jobs import Work
 from tests.contract.requirements import proves
 from tests.support.service import BASE_URL, client_of, serving
-from tests.support.visitor import Visitor, with_password
+from tests.support.visitor import Visitor, signed_in, with_password
 
 PASSWORD = "eight letters"
 
@@ -308,6 +308,15 @@ async def test_people_share_and_end_by_forms(alice, make, service):
     assert (await visitor.fill(page, leads_to=end)).status_code == 303
     assert (await Visitor(service).get(address)).status_code == 410
     assert (await visitor.fill(page, password="short")).status_code == 400
+
+
+@pytest.mark.parametrize(("address", "told"), [("http://127.0.0.1:8000", True), ("http://links.test", False)])
+async def test_people_are_told_where_links_open_on_this_machine_alone(settings, make, alice, address, told):
+    made = await make.document(alice.client)
+    async with serving(settings.model_copy(update={"links_url": address})) as app:
+        browser = await signed_in(app, make, alice)
+        for page in (f"/dashboard/share/document/{made['id']}", f"/dashboard/documents/{made['id']}"):
+            assert ("opens on this machine alone" in (await browser.get(page)).text) is told
 
 
 @proves("LINK-HOST")

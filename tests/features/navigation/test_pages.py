@@ -33,7 +33,7 @@ async def test_all_kinds_are_searched_with_passages_and_what_is_similar(service,
     only = await person.get(f"{SEARCH}?q=bell&type=prompts")
     assert f"hit-{document['id']}" not in only.text
     opened = await person.get(f"{SEARCH}?q=bell&open={document['id']}")
-    assert re.search(r'class="passage"[^>]*>[^<]*rang the bell', opened.text)
+    assert re.search(r'class="prose passage"[^>]*>\s*<p>[^<]*rang the bell', opened.text)
     similar = await person.get(f"{SEARCH}?similar={document['id']}")
     assert f"hit-{other['id']}" in similar.text
     assert f"hit-{document['id']}" not in similar.text

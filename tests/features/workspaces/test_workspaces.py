@@ -163,7 +163,7 @@ async def test_an_invite_joins_whom_it_is_for_once(service, make, alice, bob, sq
     assert (await browser.send(link, {"csrf": "0" * 64})).status_code == 403  # no page of ours sent this
     answer = await browser.fill(link)
     assert (answer.status_code, answer.headers["location"]) == (303, "/dashboard")
-    assert "viewer of this workspace" in (await browser.get("/dashboard")).text
+    assert "(viewer)" in (await browser.get("/dashboard")).text
     assert (await browser.get(link)).status_code == 404
     rows = await sql.fetch("SELECT role FROM memberships WHERE workspace_id = $1 AND user_id = $2", workspace, bob.id)
     assert rows == [("viewer",)]
@@ -215,7 +215,7 @@ async def test_somebody_new_makes_an_account_by_an_invite_where_that_is_allowed(
         made = await browser.fill(f"/sign-up/{token}", name="New", password=PASSWORD)
         assert (made.status_code, made.headers["location"]) == (303, link)
         assert (await browser.fill(link)).status_code == 303
-        assert "member of this workspace" in (await browser.get("/dashboard")).text
+        assert "(member)" in (await browser.get("/dashboard")).text
         assert app.state.gate.get(signin.SignIn).signup == "invite"
 
 

@@ -63,11 +63,20 @@ for (const form of document.querySelectorAll("form[data-preview]")) {
       const fields = new URLSearchParams(new FormData(form));
       fields.set("action", "preview");
       try {
-        const page = await fetched(form.action, { method: "POST", body: fields });
+        // `form.action` would be its buttons of that name.
+        const page = await fetched(form.getAttribute("action"), { method: "POST", body: fields });
         if (mine === asked) swap(page, "preview");
       } catch { /* the next key asks again */ }
     }, 1500);
   });
+}
+
+// A draft that was not sent is not left without a question.
+for (const form of document.querySelectorAll("form[data-draft]")) {
+  let unsent = false;
+  form.addEventListener("input", () => { unsent = true; });
+  form.addEventListener("submit", () => { unsent = false; });
+  addEventListener("beforeunload", (event) => { if (unsent) event.preventDefault(); });
 }
 
 // A page that shows work in progress looks again until it is done.
@@ -120,6 +129,7 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     event.preventDefault();
     const button = form.querySelector("button[type=submit]");
     button.disabled = true;
+    list.previousElementSibling.classList.remove("hidden");
     for (const file of form.querySelector("input[type=file]").files) await send(file);
     button.disabled = false;
     form.querySelector("input[type=file]").value = "";

@@ -1,0 +1,197 @@
+"""What the script adds to pages that work without it, in a browser."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.contract.requirements import proves
+from tests.edge.web.chromium import quiet
+from tests.edge.web.shown import World, begun_export, open_passages, set_export
+
+pytestmark = [pytest.mark.prove, pytest.mark.timeout(240)]
+
+_SLOW = {"offline": False, "latency": 20, "downloadThroughput": -1, "uploadThroughput": 400_000}
+_SAID = """() => {
+  window.said = [];
+  const list = document.getElementById("outcomes");
+  new MutationObserver(() => said.push(list.textContent)).observe(list, {childList: true, subtree: true});
+}"""
+
+
+@proves("WEB-COMFORT")
+async def test_secrets_and_prompts_are_copied_as_they_stand(scene: World):
+    context = await scene.visit("owner")
+    await context.grant_permissions(["clipboard-read", "clipboard-write"], origin=scene.up.url)
+    page, complaints = await quiet(context)
+    for path, place in (
+        ("/dashboard/share/document/{document}", ".secret"),
+        ("/dashboard/prompts/{prompt}", ".snippet"),
+    ):
+        await page.goto(scene.url(path))
+        told = page.locator(f"{place} [data-copied]")
+        assert not await told.is_visible()
+        await page.locator(f"{place} button[data-copy]").click()
+        await told.wait_for()
+        copied = await page.evaluate("navigator.clipboard.readText()")
+        assert copied == (scene.url("{shared}") if place == ".secret" else "For ${version}.")
+    assert complaints == []
+    await context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_times_are_the_viewers_and_utc_is_still_told(scene: World):
+    page = await (await scene.visit("owner", timezone_id="Asia/Tokyo", locale="en-GB")).new_page()
+    await page.goto(scene.url("/dashboard/documents/{document}"))
+    time = page.locator(".meta time").first
+    there = datetime.fromisoformat(await time.get_attribute("datetime")).astimezone(ZoneInfo("Asia/Tokyo"))
+    assert await time.inner_text() == f"{there.day} {there:%b %Y, %H:%M}"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC · Asia/Tokyo", await time.get_attribute("title"))
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_passages_open_and_close_in_place(scene: World):
+    page, complaints = await quiet(await scene.visit("owner"))
+    await page.goto(scene.url("/dashboard/search?q=release"))
+    here = page.url
+    await open_passages(page)
+    close = page.get_by_role("link", name="Close the passages")
+    assert await page.locator(".passage").first.is_visible()
+    assert await close.evaluate("e => e === document.activeElement")
+    await close.click()
+    await close.wait_for(state="detached")
+    assert page.url == here
+    assert complaints == []
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_what_cannot_be_opened_in_place_is_a_page(scene: World):
+    page = await (await scene.visit("owner")).new_page()
+    await page.goto(scene.url("/dashboard/search?q=release"))
+    await page.route(
+        "**/*", lambda route: route.abort() if route.request.resource_type == "fetch" else route.fallback()
+    )
+    await open_passages(page)
+    assert "open=" in page.url
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_the_preview_follows_what_is_typed_and_saves_nothing(scene: World):
+    page, complaints = await quiet(await scene.visit("owner"))
+    await page.goto(scene.url("/dashboard/documents/{document}/edit"))
+    text = page.locator("#f-content")
+    await text.fill("## Early")
+    await text.press_sequentially("\n\nThen *late*", delay=20)
+    await page.locator("#preview em", has_text="late").wait_for()
+    assert await page.locator("#preview h3").inner_text() == "Early"
+    async with scene.program() as http:
+        stored = (await http.get("/v1/documents/{document}".format(**scene.places))).json()["data"]
+    assert stored["content"].startswith("# Release runbook")
+    assert complaints == []
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_a_draft_is_not_left_without_a_question_but_saved_without_one(scene: World):
+    page = await (await scene.visit("owner")).new_page()
+    asked = []
+
+    async def stay(dialog):
+        asked.append(dialog.type)
+        await dialog.dismiss()
+
+    page.on("dialog", stay)
+    for editor in ("{edited}/edit", "/dashboard/prompts/{prompt}/edit"):
+        await page.goto(scene.url(editor))
+        field = page.locator("#f-change_log")
+        await field.press_sequentially("A draft")
+        await page.get_by_role("link", name="Documents", exact=True).click()
+        await page.wait_for_timeout(0)
+        assert page.url == scene.url(editor)
+        assert await field.input_value() == "A draft"
+        async with page.expect_navigation():
+            await page.locator("main button[value=save]").click()
+    assert asked == ["beforeunload", "beforeunload"]
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_progress_is_shown_until_the_work_is_done(scene: World):
+    page, complaints = await quiet(await scene.visit("owner"))
+    async with scene.program() as http:
+        begun = await begun_export(scene, http)
+        await page.goto(scene.url(f"/dashboard/export/{begun}"))
+        assert "Writing item" in await page.inner_text("#progress")
+        await page.evaluate("window.same = true")
+        await set_export(scene, http, begun, "items_done = items_total")
+        await page.get_by_text(re.compile(r"Writing item (\d+) of \1,")).wait_for()
+        await set_export(scene, http, begun, "state = 'ready', created_at = now()")
+        await page.get_by_role("link", name="Download the archive").wait_for()
+    assert await page.evaluate("window.same")
+    assert complaints == []
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_files_are_sent_one_by_one_each_with_progress_and_outcome(scene: World):
+    page, complaints = await quiet(await scene.visit("owner"))
+    wires = await page.context.new_cdp_session(page)
+    await wires.send("Network.emulateNetworkConditions", _SLOW)
+    await page.goto(scene.url("/dashboard/documents/upload"))
+    await page.evaluate(_SAID)
+    files = page.locator("input[type=file]")
+    large = {
+        "name": "harbour.md",
+        "mimeType": "text/markdown",
+        "buffer": b"# Harbour\n\n" + b"The quay is wet.\n" * 40_000,
+    }
+    wrong = {"name": "tool.exe", "mimeType": "application/octet-stream", "buffer": b"MZ\0\1"}
+    await files.set_input_files([large, wrong])
+    button = page.get_by_role("button", name="Upload")
+    await button.click()
+    assert await button.is_disabled()
+    await page.locator("#outcomes .tag.is-bad").wait_for()
+    assert await page.locator("#outcomes > li").count() == 2
+    assert await page.locator("#outcomes > li").first.locator("a.item-title").inner_text() == "harbour.md"
+    assert "tool.exe" in await page.locator("#outcomes > li").last.inner_text()
+    said = await page.evaluate("said.join()")
+    assert len(set(re.findall(r"\d+ % sent", said))) > 1
+    assert await page.locator("#outcomes progress").count() == 0
+    assert await page.get_by_role("heading", name="What became of them").evaluate("e => e.clientHeight > 10")
+    assert await button.is_enabled()
+    assert await files.input_value() == ""
+    assert [text for text in complaints if "status of 400" not in text] == []  # the refused file's answer
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_a_file_that_could_not_be_sent_is_told(scene: World):
+    page = await (await scene.visit("owner")).new_page()
+    await page.goto(scene.url("/dashboard/documents/upload"))
+    await page.route("**/*", lambda route: route.abort() if route.request.resource_type == "xhr" else route.fallback())
+    await page.locator("input[type=file]").set_input_files(
+        [{"name": "a.md", "mimeType": "text/markdown", "buffer": b"A"}]
+    )
+    await page.get_by_role("button", name="Upload").click()
+    assert await page.locator("#outcomes .wrong").inner_text() == "It could not be sent; try again."
+    await page.context.close()
+
+
+@proves("WEB-RTL")
+async def test_lines_read_from_the_right_stay_so_where_they_changed(scene: World):
+    page = await (await scene.visit("owner")).new_page()
+    await page.goto(scene.url("{rtl}/diff?from=1&to=2"))
+    changed = page.locator("td.is-del, td.is-ins")
+    assert await changed.count() == 2
+    for cell in await changed.all():
+        assert await cell.evaluate("e => getComputedStyle(e).direction") == "rtl"
+    await page.goto(scene.url("{rtl}"))
+    english = page.locator(".prose p", has_text="A paragraph in English")
+    assert await english.evaluate("e => getComputedStyle(e).unicodeBidi") == "plaintext"
+    await page.context.close()
