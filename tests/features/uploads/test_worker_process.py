@@ -23,9 +23,11 @@ from tests.support.worker import Worker
 # Claims and sweeps of a production length would only make the proof wait.
 PROGRAM = """
 from app import process, worker
-from app.features.uploads import service
+from app.features.indexing import service as index
+from app.features.uploads import service as uploads
 from app.settings import Settings
-service._CLAIM_SECONDS, worker.SWEEP_SECONDS = 3, 0.5
+index.CLAIM_SECONDS = uploads._CLAIM_SECONDS = 3
+worker.SWEEP_SECONDS = 0.5
 process.watch_parent()
 worker.run(Settings())
 """
