@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from functools import partial
 from pathlib import Path
 
 import asyncpg
@@ -12,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from app.features.uploads import service
+from app.process import is_alive
 from app.store import postgres
 from tests.contract.requirements import proves
 from tests.support import files
@@ -78,11 +80,9 @@ def children(pid):
     return found
 
 
-def running(name):
-    try:
-        return (Path("/proc") / name / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+async def gone(names):
+    """Tell whether processes have ended: a reader does not outlive its worker."""
+    return not any(is_alive(int(name)) for name in names)
 
 
 @proves("UPLOAD-LATER")
@@ -95,7 +95,7 @@ async def test_a_file_whose_worker_is_killed_while_it_is_read_becomes_ready_once
         assert answer.status_code == 202, answer.text
         made[name] = answer.json()["data"]["id"]
 
-    async def reading():
+    async def reading(kills):
         starts = await index.sql.fetchval(
             "SELECT starts FROM document_files WHERE document_id = $1 AND claimed_until > clock_timestamp()",
             made["slow.html"],
@@ -104,14 +104,10 @@ async def test_a_file_whose_worker_is_killed_while_it_is_read_becomes_ready_once
 
     for kills in range(service.MAX_STARTS - 1):
         worker.start()
-        readers = await until(reading)
+        readers = await until(partial(reading, kills))
         assert await index.status(made["slow.html"]) == ("processing", "The file is being read.")
         worker.kill()
-
-        async def gone(readers=readers):
-            return not any(map(running, readers))
-
-        await until(gone)  # a reader does not outlive its worker
+        await until(partial(gone, readers))
     worker.start()
 
     async def ready():
