@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
@@ -64,22 +64,24 @@ class Endpoint:
         self._client = httpx2.AsyncClient(headers=headers, timeout=terms.seconds)
 
     @classmethod
-    def of(cls, settings: Settings, limiter: Limiter, *, previous: bool = False) -> Endpoint:
-        """Make the model of the settings, or the one that served before, at the same address."""
-        return cls(
-            Terms(
-                url=settings.embeddings_url.rstrip("/"),
-                model=settings.embeddings_previous_model if previous else settings.embeddings_model,
-                key=settings.embeddings_api_key.get_secret_value(),
-                dim=settings.embeddings_previous_dimensions if previous else settings.embeddings_dimensions,
-                input_type=settings.embeddings_input_type,
-                batch=settings.embeddings_batch,
-                seconds=settings.embeddings_seconds,
-                tries=settings.embeddings_tries,
-                calls_per_day=settings.embeddings_calls_per_day,
-            ),
-            limiter,
+    def of(cls, settings: Settings, limiter: Limiter) -> Endpoint:
+        """Make the model of the settings."""
+        return cls(_terms(settings), limiter)
+
+    @classmethod
+    def before(cls, settings: Settings, limiter: Limiter) -> Endpoint:
+        """Make the model that served before: at an address with a key of its own, or at the present one."""
+        terms = replace(
+            _terms(settings), model=settings.embeddings_previous_model, dim=settings.embeddings_previous_dimensions
         )
+        if settings.embeddings_previous_url:
+            terms = replace(
+                terms,
+                url=settings.embeddings_previous_url.rstrip("/"),
+                key=settings.embeddings_previous_api_key.get_secret_value(),
+                input_type=settings.embeddings_previous_input_type,
+            )
+        return cls(terms, limiter)
 
     @property
     def name(self) -> str:
@@ -170,11 +172,23 @@ class Endpoint:
         return list(units.astype(np.float16))
 
 
+def _terms(settings: Settings) -> Terms:
+    return Terms(
+        url=settings.embeddings_url.rstrip("/"),
+        model=settings.embeddings_model,
+        key=settings.embeddings_api_key.get_secret_value(),
+        dim=settings.embeddings_dimensions,
+        input_type=settings.embeddings_input_type,
+        batch=settings.embeddings_batch,
+        seconds=settings.embeddings_seconds,
+        tries=settings.embeddings_tries,
+        calls_per_day=settings.embeddings_calls_per_day,
+    )
+
+
 def embedders_of(settings: Settings, local: Embedder, limiter: Limiter) -> Embedders:
     """Put together the model of the settings and those that may serve until it does: the local one, the one before."""
+    before = [Endpoint.before(settings, limiter)] if settings.embeddings_previous_model else []
     if not settings.embeddings_url:
-        return Embedders(local)
-    current = Endpoint.of(settings, limiter)
-    if not settings.embeddings_previous_model:
-        return Embedders(current, local)
-    return Embedders(current, local, Endpoint.of(settings, limiter, previous=True))
+        return Embedders(local, *before)
+    return Embedders(Endpoint.of(settings, limiter), local, *before)
