@@ -53,7 +53,7 @@ class Unreadable(Exception):
 _SMALLER = "Split it into smaller files and send those."
 _TOO_LONG = ("reading it took too long", _SMALLER)
 _TOO_MUCH = ("reading it took too much memory", _SMALLER)
-_ENDED = {signal.SIGKILL: _TOO_LONG, signal.SIGXCPU: _TOO_LONG, signal.SIGABRT: _TOO_MUCH}
+_ENDED: dict[int, tuple[str, str]] = {signal.SIGKILL: _TOO_LONG, signal.SIGXCPU: _TOO_LONG, signal.SIGABRT: _TOO_MUCH}
 """What ends a child: the bound on its processor time, or a library that got no memory."""
 _DAMAGED = ("it is damaged, or not what it says it is", "")
 
