@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.features.uploads.kinds import LANGUAGES, MEDIA_TYPES
 from app.features.uploads.signatures import check
+from app.kit.decoding import decoded
 from app.store.confined import Unreadable
 
 if TYPE_CHECKING:
@@ -75,10 +76,9 @@ def _is_deep(root: HtmlElement) -> bool:
 
 def _text(body: bytes, kind: str) -> str:
     """Keep text as it is; code and data within a fence that is longer than any in it."""
-    try:
-        text = body.decode("utf-8-sig") if body[:2] not in (b"\xff\xfe", b"\xfe\xff") else body.decode("utf-16")
-    except UnicodeDecodeError:
-        text = _guessed(body)
+    text = decoded(body)
+    if text is None:
+        raise Unreadable("it is no text in a known encoding", "Save it as UTF-8 and upload it again.")
     if "\x00" in text:
         raise Unreadable("it is no text", _OTHER_NAME)
     language = LANGUAGES.get(kind)
@@ -88,12 +88,3 @@ def _text(body: bytes, kind: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
-
-
-def _guessed(body: bytes) -> str:
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(body).best()
-    if best is None:
-        raise Unreadable("it is no text in a known encoding", "Save it as UTF-8 and upload it again.")
-    return str(best)
