@@ -29,7 +29,7 @@ EMBEDDED: Final = 32
 
 _RELEVANT: Final = 0.42
 _OF_PASSAGE: Final = 0.4
-"""Share of a sentence's score that is its passage's: a question has other words than its answer, and names the document.
+"""Share of a sentence's score that is its passage's: a question has other words than its answer.
 
 Both were set by 90 questions that long documents answer and 60 that they do not: all of the first are answered, and
 two of the others.
