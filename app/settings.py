@@ -64,6 +64,9 @@ class Settings(BaseSettings):
     embeddings_seconds: float = Field(default=30.0, gt=0, le=600)
     embeddings_tries: int = Field(default=3, ge=1, le=10)
     embeddings_calls_per_day: int = Field(default=100_000, ge=1)
+    embeddings_previous_url: str = ""
+    embeddings_previous_api_key: SecretStr = SecretStr("")
+    embeddings_previous_input_type: bool = False
     embeddings_previous_model: str = ""
     embeddings_previous_dimensions: int = Field(default=0, ge=0, le=4_000)
     reason_url: str = ""
@@ -115,30 +118,25 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_model(self) -> Settings:
-        if not self.reason_url:
-            return self
-        parts = urlsplit(self.reason_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            msg = "REASON_URL must be the base of an OpenAI-compatible endpoint, like https://api.openai.com/v1"
-            raise ValueError(msg)
-        if not self.reason_model:
+        _check_endpoint("REASON_URL", self.reason_url)
+        if self.reason_url and not self.reason_model:
             msg = "REASON_URL needs REASON_MODEL: the name of the model as the endpoint knows it"
             raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
     def _check_embeddings(self) -> Settings:
-        if not self.embeddings_url:
-            return self
-        parts = urlsplit(self.embeddings_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-            msg = "EMBEDDINGS_URL must be the base of an OpenAI-compatible endpoint, like https://api.openai.com/v1"
-            raise ValueError(msg)
-        if not self.embeddings_model or not self.embeddings_dimensions:
+        _check_endpoint("EMBEDDINGS_URL", self.embeddings_url)
+        _check_endpoint("EMBEDDINGS_PREVIOUS_URL", self.embeddings_previous_url)
+        if self.embeddings_url and not (self.embeddings_model and self.embeddings_dimensions):
             msg = "EMBEDDINGS_URL needs EMBEDDINGS_MODEL and EMBEDDINGS_DIMENSIONS: the length of that model's vectors"
             raise ValueError(msg)
-        if bool(self.embeddings_previous_model) != bool(self.embeddings_previous_dimensions):
+        named = (bool(self.embeddings_previous_model), bool(self.embeddings_previous_dimensions))
+        if any(named) != all(named) or (self.embeddings_previous_url and not all(named)):
             msg = "EMBEDDINGS_PREVIOUS_MODEL and EMBEDDINGS_PREVIOUS_DIMENSIONS belong together"
+            raise ValueError(msg)
+        if any(named) and not (self.embeddings_previous_url or self.embeddings_url):
+            msg = "EMBEDDINGS_PREVIOUS_MODEL needs EMBEDDINGS_PREVIOUS_URL: where that model answers"
             raise ValueError(msg)
         return self
 
@@ -151,3 +149,11 @@ class Settings(BaseSettings):
     def url(self) -> str:
         """Base of every public URL, without a trailing slash; never taken from a Host header."""
         return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+
+
+def _check_endpoint(name: str, url: str) -> None:
+    """Take the base of an endpoint that speaks OpenAI's protocol, or nothing."""
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query):
+        msg = f"{name} must be the base of an OpenAI-compatible endpoint, like https://api.openai.com/v1"
+        raise ValueError(msg)

@@ -17,8 +17,10 @@ from app.features.indexing.endpoint import embedders_of
 from app.features.indexing.remote import MiniLM
 from app.features.indexing.serving import Embedders
 from app.features.mail.remote import Mailer
+from app.features.plans.service import Allowances
 from app.features.uploads.remote import Converter
 from app.gate.limiter import Limiter
+from app.gate.policy import Plans
 from app.gate.site import Site
 from app.store import jobs, postgres, redis
 from app.store.bootstrap import plain_url
@@ -55,7 +57,13 @@ async def _main(settings: Settings) -> None:
         embedders = embedders_of(settings, MiniLM(settings.embed_threads), limiter)
         stack.push_async_callback(embedders.close)
         site = Site(settings.url, settings.product_name)
-        services = {Embedders: embedders, Mailer: Mailer.of(settings), Site: site, Converter: Converter(Confined())}
+        services = {
+            Embedders: embedders,
+            Mailer: Mailer.of(settings),
+            Site: site,
+            Converter: Converter(Confined()),
+            Allowances: Allowances(database, Plans.load(settings.plans_file), settings.default_plan),
+        }
         work = jobs.Work(database, services)
         queue = PgQueuer.from_asyncpg_connection(connection)
         for handler in features.collect("jobs", "JOBS"):

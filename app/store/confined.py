@@ -43,7 +43,19 @@ class Limits:
 
 
 class Unreadable(Exception):
-    """The reader refuses the body; the message says why in words for people."""
+    """The reader refuses the body; the message says why in words for people, and `step` what helps where one knows."""
+
+    def __init__(self, why: str, step: str = "") -> None:
+        super().__init__(why)
+        self.step = step
+
+
+_SMALLER = "Split it into smaller files and send those."
+_TOO_LONG = ("reading it took too long", _SMALLER)
+_TOO_MUCH = ("reading it took too much memory", _SMALLER)
+_ENDED: dict[int, tuple[str, str]] = {signal.SIGKILL: _TOO_LONG, signal.SIGXCPU: _TOO_LONG, signal.SIGABRT: _TOO_MUCH}
+"""What ends a child: the bound on its processor time, or a library that got no memory."""
+_DAMAGED = ("it is damaged, or not what it says it is", "")
 
 
 class Confined:
@@ -85,13 +97,18 @@ class Confined:
         )
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await self._converse(child, message)
+                said = await self._converse(child, message)
+                await child.wait()
         except TimeoutError:
-            raise Unreadable("reading it took too long") from None
+            raise Unreadable(*_TOO_LONG) from None
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                child.kill()
-            await _ended(child)
+            if child.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    child.kill()
+                await _ended(child)
+        if child.returncode:
+            raise Unreadable(*_ENDED.get(-child.returncode, _DAMAGED))
+        return said
 
     async def _converse(self, child: asyncio.subprocess.Process, message: bytes) -> bytes:
         assert child.stdin is not None
@@ -102,7 +119,7 @@ class Confined:
             while chunk := await child.stdout.read(_MIB):
                 said += chunk
                 if len(said) > self._limits.answer_bytes:
-                    raise Unreadable("its text is too large; split it into several documents")
+                    raise Unreadable("its text is too large", _SMALLER)
         finally:
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
@@ -131,11 +148,9 @@ async def _send(pipe: asyncio.StreamWriter, message: bytes) -> None:
 
 
 def _answer(said: bytes) -> dict[str, Any]:
-    if not said:
-        raise Unreadable("reading it took too much memory or time, or it is damaged")
     answer: dict[str, Any] = json.loads(said)
     if "unreadable" in answer:
-        raise Unreadable(answer["unreadable"])
+        raise Unreadable(*answer["unreadable"])
     found: dict[str, Any] = answer["found"]
     return found
 
@@ -165,10 +180,10 @@ def main() -> None:
     try:
         answer: dict[str, Any] = {"found": reader(head["options"], body)}
     except (RecursionError, MemoryError):
-        answer = {"unreadable": "reading it took too much memory or time, or it is damaged"}
+        answer = {"unreadable": _TOO_MUCH}
     except Exception as error:  # noqa: BLE001  whatever a reader of strange bytes raises, it could not read them
         known = type(error).__name__ == Unreadable.__name__  # run as a program, this module is loaded twice
-        answer = {"unreadable": str(error) if known else "it is damaged, or not what it says it is"}
+        answer = {"unreadable": (str(error), error.step) if known else _DAMAGED}  # type: ignore[attr-defined]
     sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
 
 

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 from urllib.parse import urljoin
 
 import httpx2
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
+Fault = Literal["large", "redirects"]
+"""What a server did that its askers may be told: its answer was too large, or it only sent them on."""
 Allow = Callable[[IPAddress, int], bool]
 
 USER_AGENT = "context-repo"
@@ -43,27 +45,38 @@ _RATIO_FROM = 64 * 1024  # small texts compress better than any bomb
 class FetchRefused(AppError):
     """The address was not fetched, or what it answered was not taken; the message never tells why.
 
-    What a public server itself answered may be told by who asked: its `status`, or the `media_type` that was not
-    wanted. `timed_out` says that it took too long.
+    What a public server itself answered may be told by who asked: its `status`, the `media_type` that was not wanted,
+    or its `fault`. `timed_out` says that it took too long.
     """
 
     kind = Kind.UPSTREAM
     reason: ClassVar[str] = "UPSTREAM_FAILED"
 
-    def __init__(self, *, status: int | None = None, media_type: str | None = None, timed_out: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        status: int | None = None,
+        media_type: str | None = None,
+        fault: Fault | None = None,
+        timed_out: bool = False,
+    ) -> None:
         super().__init__("This address could not be fetched: it must be public, answer in time, and not be too large.")
         self.status = status
         self.media_type = media_type
+        self.fault = fault
         self.timed_out = timed_out
 
 
 class _Refused(Exception):
     """Why it really failed, for the log; and what the server answered, where it did."""
 
-    def __init__(self, why: str, *, status: int | None = None, media_type: str | None = None) -> None:
+    def __init__(
+        self, why: str, *, status: int | None = None, media_type: str | None = None, fault: Fault | None = None
+    ) -> None:
         super().__init__(why)
         self.status = status
         self.media_type = media_type
+        self.fault = fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +184,7 @@ class Fetcher:
             raise FetchRefused(timed_out=True) from None
         except _Refused as error:
             log.info("a fetch was refused: %s", error)
-            raise FetchRefused(status=error.status, media_type=error.media_type) from None
+            raise FetchRefused(status=error.status, media_type=error.media_type, fault=error.fault) from None
         except (OSError, ValueError, httpx2.HTTPError, httpx2.InvalidURL, zlib.error) as error:
             log.info("a fetch failed: %s", type(error).__name__)
             raise FetchRefused from None
@@ -190,7 +203,7 @@ class Fetcher:
             if isinstance(found, Fetched):
                 return found
             url = urljoin(target.url, found)
-        raise _Refused("too many redirects")
+        raise _Refused("too many redirects", fault="redirects")
 
     async def _checked(self, target: Target, bounds: Bounds) -> list[IPAddress]:
         """Resolve a host and check all of its addresses."""
@@ -272,7 +285,7 @@ async def _body(response: httpx2.Response, bounds: Bounds) -> bytes:
         received += len(chunk)
         body += chunk if unpack is None else unpack.decompress(chunk, bounds.max_bytes + 1 - len(body))
         if received > bounds.max_bytes or len(body) > bounds.max_bytes:
-            raise _Refused("too large")
+            raise _Refused("too large", fault="large")
         if len(body) > max(_RATIO_FROM, received * bounds.ratio):
             raise _Refused("packed too tightly")
     if unpack is not None and not unpack.eof:

@@ -22,6 +22,7 @@ class LittleModel:
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.seconds = 0.0
+        self.answers_with: dict[str, str] = {}
 
     @property
     def prompt(self) -> str:

@@ -24,6 +24,7 @@ class LittleEndpoint:
         self.dim = 256
         self.status = 200
         self.failures = 0
+        self.answers_with: dict[str, str] = {}
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
 

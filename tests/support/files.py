@@ -103,23 +103,40 @@ def epub(text: str) -> bytes:
     return archive(files)
 
 
+PDF_FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+
+
 def pdf(text: str) -> bytes:
-    stream = f"BT /F1 18 Tf 72 720 Td ({text}) Tj ET".encode("latin-1")
-    font = b"/Resources << /Font << /F1 5 0 R >> >>"
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R %s >>" % font,
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
+    return pdf_of(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            pdf_page(4, 5),
+            pdf_stream(f"BT /F1 18 Tf 72 720 Td ({text}) Tj ET".encode("latin-1")),
+            PDF_FONT,
+        ]
+    )
+
+
+def pdf_page(contents: int, font: int) -> bytes:
+    """Write a page whose marks and font are the objects of these numbers."""
+    resources = b"/Resources << /Font << /F1 %d 0 R >> >>" % font
+    return b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R %s >>" % (contents, resources)
+
+
+def pdf_stream(data: bytes) -> bytes:
+    return b"<< /Length %d >>\nstream\n%s\nendstream" % (len(data), data)
+
+
+def pdf_of(objects: list[bytes], trailer: bytes = b"") -> bytes:
+    """Number objects from 1, the first of which is the catalogue, and write them with their table."""
     out, offsets = bytearray(b"%PDF-1.4\n"), []
     for number, content in enumerate(objects, 1):
         offsets.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, content)
     table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    start = len(out)
-    out += b"xref\n0 6\n0000000000 65535 f \n" + table + b"trailer << /Size 6 /Root 1 0 R >>\n"
+    start, size = len(out), len(objects) + 1
+    out += b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R%s >>\n" % (size, table, size, trailer)
     return bytes(out) + b"startxref\n%d\n%%%%EOF\n" % start
 
 

@@ -15,6 +15,9 @@ class Answering(Protocol):
 
     def __init__(self, port: int) -> None: ...
 
+    answers_with: dict[str, str]
+    """Headers of every answer."""
+
     def answer(self, path: str, headers: dict[str, str], sent: dict[str, Any]) -> tuple[int, bytes]:
         """Give status and body for a JSON body that was sent to a path."""
 
@@ -34,6 +37,8 @@ def serving(kind: type[A]) -> Iterator[A]:
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(body)))
+                for name, value in decides.answers_with.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 import numpy as np
 import pydantic_core
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
 from app.features.indexing.remote import EmbeddingFailed, Vector
 from app.features.indexing.serving import Embedders
 from app.gate.policy import Limit
+from app.store.patience import CallFailed, patiently, retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,10 +32,6 @@ _DAY: Final = 86_400
 _BUDGET: Final = "embeddings"
 _EMPTY: Final = " "
 """Stands for a text without any character, which endpoints refuse."""
-
-
-class _Again(EmbeddingFailed):
-    """Another try may help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +59,24 @@ class Endpoint:
         self._client = httpx2.AsyncClient(headers=headers, timeout=terms.seconds)
 
     @classmethod
-    def of(cls, settings: Settings, limiter: Limiter, *, previous: bool = False) -> Endpoint:
-        """Make the model of the settings, or the one that served before, at the same address."""
-        return cls(
-            Terms(
-                url=settings.embeddings_url.rstrip("/"),
-                model=settings.embeddings_previous_model if previous else settings.embeddings_model,
-                key=settings.embeddings_api_key.get_secret_value(),
-                dim=settings.embeddings_previous_dimensions if previous else settings.embeddings_dimensions,
-                input_type=settings.embeddings_input_type,
-                batch=settings.embeddings_batch,
-                seconds=settings.embeddings_seconds,
-                tries=settings.embeddings_tries,
-                calls_per_day=settings.embeddings_calls_per_day,
-            ),
-            limiter,
+    def of(cls, settings: Settings, limiter: Limiter) -> Endpoint:
+        """Make the model of the settings."""
+        return cls(_terms(settings), limiter)
+
+    @classmethod
+    def before(cls, settings: Settings, limiter: Limiter) -> Endpoint:
+        """Make the model that served before: at an address with a key of its own, or at the present one."""
+        terms = replace(
+            _terms(settings), model=settings.embeddings_previous_model, dim=settings.embeddings_previous_dimensions
         )
+        if settings.embeddings_previous_url:
+            terms = replace(
+                terms,
+                url=settings.embeddings_previous_url.rstrip("/"),
+                key=settings.embeddings_previous_api_key.get_secret_value(),
+                input_type=settings.embeddings_previous_input_type,
+            )
+        return cls(terms, limiter)
 
     @property
     def name(self) -> str:
@@ -116,22 +113,15 @@ class Endpoint:
 
     async def _call(self, texts: Sequence[str], kind: str) -> list[Vector]:
         terms = self._terms
-        tries = AsyncRetrying(
-            stop=stop_after_attempt(terms.tries),
-            wait=wait_exponential_jitter(multiplier=0.2, max=5),
-            retry=retry_if_exception_type(_Again),
-            reraise=True,
-        )
         try:
-            async with asyncio.timeout(terms.seconds):
-                return await tries(self._ask, texts, kind)
-        except TimeoutError as error:
-            raise EmbeddingFailed(f"it did not answer within {terms.seconds:g} s") from error
+            return await patiently(lambda: self._ask(texts, kind), tries=terms.tries, seconds=terms.seconds)
+        except CallFailed as error:
+            raise EmbeddingFailed(str(error)) from error
 
     async def _ask(self, texts: Sequence[str], kind: str) -> list[Vector]:
         spent = await self._limiter.spend("service", _BUDGET, Limit(self._terms.calls_per_day, _DAY))
         if not spent.allowed:
-            raise EmbeddingFailed(f"the {self._terms.calls_per_day} calls of the day are spent")
+            raise CallFailed(f"the {self._terms.calls_per_day} calls of the day are spent")
         sent: dict[str, Any] = {"model": self._terms.model, "input": [text or _EMPTY for text in texts]}
         if self._terms.input_type:
             sent["input_type"] = kind
@@ -141,15 +131,15 @@ class Endpoint:
                 async for part in answer.aiter_bytes():
                     body += part
                     if len(body) > _MAX_BODY:
-                        raise EmbeddingFailed("its answer is too large")
-                status = answer.status_code
+                        raise CallFailed("its answer is too large")
+                status, after = answer.status_code, retry_after(answer.headers)
         except httpx2.HTTPError as error:
             log.warning("the embedding model cannot be reached (%s)", type(error).__name__)
-            raise _Again("it cannot be reached") from error
+            raise CallFailed("it cannot be reached", again=True) from error
         if status != _OK:
             log.warning("the embedding model answered with status %d", status)
-            kind_of = _Again if status == _TOO_MANY or status >= _SERVER else EmbeddingFailed
-            raise kind_of(f"it answered with status {status}")
+            again = status == _TOO_MANY or status >= _SERVER
+            raise CallFailed(f"it answered with status {status}", again=again, after=after)
         return self._vectors(bytes(body), len(texts))
 
     def _vectors(self, body: bytes, count: int) -> list[Vector]:
@@ -157,24 +147,36 @@ class Endpoint:
         try:
             rows = sorted(pydantic_core.from_json(body)["data"], key=lambda row: row["index"])
             if [row["index"] for row in rows] != list(range(count)):
-                raise EmbeddingFailed("its answer does not hold one vector for each text")
+                raise CallFailed("its answer does not hold one vector for each text")
             found = np.array([row["embedding"] for row in rows], dtype=np.float32)
         except (ValueError, LookupError, TypeError) as error:
-            raise EmbeddingFailed("its answer has no form that is known") from error
+            raise CallFailed("its answer has no form that is known") from error
         if found.shape != (count, self._terms.dim):
             said = found.shape[-1] if found.ndim > 1 else 0
-            raise EmbeddingFailed(f"its vectors have {said} numbers, but EMBEDDINGS_DIMENSIONS is {self._terms.dim}")
+            raise CallFailed(f"its vectors have {said} numbers, but EMBEDDINGS_DIMENSIONS is {self._terms.dim}")
         if not np.isfinite(found).all():
-            raise EmbeddingFailed("its vectors hold what is no number")
+            raise CallFailed("its vectors hold what is no number")
         units = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
         return list(units.astype(np.float16))
 
 
+def _terms(settings: Settings) -> Terms:
+    return Terms(
+        url=settings.embeddings_url.rstrip("/"),
+        model=settings.embeddings_model,
+        key=settings.embeddings_api_key.get_secret_value(),
+        dim=settings.embeddings_dimensions,
+        input_type=settings.embeddings_input_type,
+        batch=settings.embeddings_batch,
+        seconds=settings.embeddings_seconds,
+        tries=settings.embeddings_tries,
+        calls_per_day=settings.embeddings_calls_per_day,
+    )
+
+
 def embedders_of(settings: Settings, local: Embedder, limiter: Limiter) -> Embedders:
     """Put together the model of the settings and those that may serve until it does: the local one, the one before."""
+    before = [Endpoint.before(settings, limiter)] if settings.embeddings_previous_model else []
     if not settings.embeddings_url:
-        return Embedders(local)
-    current = Endpoint.of(settings, limiter)
-    if not settings.embeddings_previous_model:
-        return Embedders(current, local)
-    return Embedders(current, local, Endpoint.of(settings, limiter, previous=True))
+        return Embedders(local, *before)
+    return Embedders(Endpoint.of(settings, limiter), local, *before)

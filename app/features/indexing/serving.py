@@ -7,6 +7,7 @@ until the other slot is full.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ log = logging.getLogger(__name__)
 
 EXACT_BELOW: Final = 20_000
 """Vectors of a workspace up to which all are compared; beyond, the approximate index is asked."""
+
+QUERY_SECONDS: Final = 5.0
+"""How long who searches waits for a model, however long texts may take in the background."""
 
 _CACHE_SECONDS: Final = 5.0
 _CACHED: Final = 20_000
@@ -100,9 +104,10 @@ class Embedders:
         if embedder is None:
             return None
         try:
-            return await embedder.embed_query(text)
-        except EmbeddingFailed as error:
-            log.warning("a query is answered by words alone: %s", error)
+            async with asyncio.timeout(QUERY_SECONDS):
+                return await embedder.embed_query(text)
+        except (EmbeddingFailed, TimeoutError) as error:
+            log.warning("a query is answered by words alone: %s", str(error) or "the model was too slow")
             return None
 
     async def close(self) -> None:

@@ -53,6 +53,8 @@ SELECT ({_MONTH} + interval '1 month') AT TIME ZONE 'UTC' AS resets_at,
          WHERE workspace_id = $1 AND month = {_MONTH}) AS used
 """
 
+_PLAN = "SELECT plan FROM subscriptions WHERE workspace_id = $1"
+
 _SET_PLAN = """
 INSERT INTO subscriptions (workspace_id, plan, trial_ends_at)
 SELECT w.id, $2, clock_timestamp() + make_interval(days => $3)
@@ -99,6 +101,12 @@ async def this_month(tx: Tx) -> tuple[datetime, dict[Meter, int]]:
     row = await tx.fetchrow(_THIS_MONTH, tx.workspace_id)
     assert row is not None
     return row["resets_at"], {Meter(name): used for name, used in row["used"].items()}
+
+
+async def get_plan(tx: Tx, default: str) -> str | None:
+    """Name the plan that a workspace subscribed to, the default one without a subscription."""
+    row = await tx.fetchrow(_PLAN, tx.workspace_id)
+    return row["plan"] if row is not None else default
 
 
 async def set_plan(database: Database, email: str, plan: str | None, trial_days: int | None) -> asyncpg.Record | None:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.features.plans import queries
 from app.gate.policy import Meter
-from app.gate.quota import FRESH_SECONDS, exceeded
+from app.gate.quota import FRESH_SECONDS, Quota, exceeded
 from app.kit.errors import InvalidRequest, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
     from datetime import datetime
     from uuid import UUID
 
     from app.gate.policy import Plan, Plans
     from app.store.postgres import Database
     from app.store.tx import Tx
+
+T = TypeVar("T")
 
 NO_PLAN = "none"
 _REMEMBERED = 20_000
@@ -75,6 +77,26 @@ class Usage:
             ends = _milliseconds(resets_at)
             found |= {meter.value: _line(used.get(meter, 0), limits[meter], ends) for meter in monthly}
         return found
+
+
+class Allowances:
+    """Judges what the worker stores for a workspace by the plan that it has then."""
+
+    def __init__(self, database: Database, plans: Plans, default_plan: str) -> None:
+        self._plans = plans
+        self._default = default_plan
+        self._quota = Quota(Usage(database))
+
+    async def within(self, tx: Tx, write: Callable[[], Awaitable[T]]) -> T:
+        """Run a write of texts; without a limit on storage nothing is counted.
+
+        Raises:
+            QuotaExceeded: it took more than is allowed; the transaction must be rolled back.
+        """
+        plan = self._plans.plans.get(await queries.get_plan(tx, self._default) or NO_PLAN)
+        limit = plan.limits.get(Meter.STORAGE_BYTES) if plan else None
+        limits = {} if limit is None else {Meter.STORAGE_BYTES: limit}
+        return await self._quota.within(tx, limits, write)
 
 
 async def set_plan(database: Database, plans: Plans, email: str, name: str, trial_days: int | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import hashlib
 import re
 import struct
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -25,6 +26,12 @@ _HASH_BYTES: Final = 16
 MAX_QUOTE: Final = 2_000
 """Characters; no passage is longer."""
 
+_SAYS = re.compile(r"\w")
+_ENDS = re.compile(
+    r"(?:(?<=\w{3}[.!?…])|(?<=\][.!?…]))[\"'’”)*_]*(?:[ \t]*\[\[[^\[\]]{1,400}\]\])*\s+"
+    r"|[。！？][」』）”]*(?:\s*\[\[[^\[\]]{1,400}\]\])*\s*"
+)
+"""Where a sentence ends, with the marks behind it; initials and the shortest abbreviations end none."""
 _MARK = re.compile(r"[ \t]*\[\[([^\[\]]{1,400})\]\]")
 
 
@@ -102,20 +109,84 @@ def mark(chunk_id: UUID) -> str:
     return f"[[{chunk_id}]]"
 
 
-def validated(text: str, known: Mapping[str, UUID]) -> tuple[str, list[UUID], int]:
-    """Rewrite a model's marks into ours; what names no gathered passage is taken out, and counted.
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """What a model said, as far as it rests on passages: the chunks that it cites, and how much was taken out."""
 
-    `known` maps what a model may write between the brackets to the chunk that it means.
+    text: str
+    cited: list[UUID]
+    dropped: int
+    """Citations that named no gathered passage."""
+    removed: int
+    """Statements without a citation that holds."""
+
+
+def validated(text: str, known: Mapping[str, UUID]) -> Validated:
+    """Rewrite a model's marks into ours, and take out what names no gathered passage and what rests on none.
+
+    A mark is good for its sentence and for those before it in the line that have none of their own. A line that ends in
+    a colon may introduce those that follow. `known` maps what a model may write between the brackets to the chunk that
+    it means.
     """
-    cited: dict[UUID, None] = {}
-    dropped = 0
+    marks = _Marks(known)
+    lines: list[str] = []
+    removed = 0
+    waiting: list[str] = []
+    for line in text.splitlines():
+        kept, gone = _supported(line, marks)
+        if not kept and line.rstrip().endswith(":"):
+            waiting.append(line)
+            continue
+        removed += gone
+        if not kept and gone:
+            continue
+        if kept:
+            lines += waiting
+            waiting.clear()
+        lines.append(kept)
+    said = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    return Validated(said, list(marks.cited), marks.dropped, removed + len(waiting))
 
-    def rewritten(found: re.Match[str]) -> str:
-        nonlocal dropped
-        names = [name.strip().strip("[]").lower() for name in re.split(r"[,;]", found.group(1))]
-        chunks = [known[name] for name in names if name in known]
-        dropped += len(names) - len(chunks)
-        cited.update(dict.fromkeys(chunks))
-        return "".join(f" {mark(chunk)}" for chunk in chunks)
 
-    return _MARK.sub(rewritten, text).strip(), list(cited), dropped
+class _Marks:
+    """The marks of an answer, counted while they are rewritten."""
+
+    def __init__(self, known: Mapping[str, UUID]) -> None:
+        self._known = known
+        self.cited: dict[UUID, None] = {}
+        self.dropped = 0
+
+    def rewritten(self, sentence: str) -> tuple[str, bool | None]:
+        """Rewrite the marks of a sentence; tells whether one of them holds, None where it has none."""
+        holds: bool | None = None
+
+        def rewrite(found: re.Match[str]) -> str:
+            nonlocal holds
+            names = [name.strip().strip("[]").lower() for name in re.split(r"[,;]", found.group(1))]
+            chunks = [self._known[name] for name in names if name in self._known]
+            self.dropped += len(names) - len(chunks)
+            self.cited.update(dict.fromkeys(chunks))
+            holds = bool(holds or chunks)
+            return "".join(f" {mark(chunk)}" for chunk in chunks)
+
+        return _MARK.sub(rewrite, sentence), holds
+
+
+def _supported(line: str, marks: _Marks) -> tuple[str, int]:
+    """Keep the sentences of a line that rest on a passage; tells how many did not."""
+    sentences = [marks.rewritten(sentence) for sentence in _sentences(line)]
+    kept: list[str] = []
+    removed, holds = 0, False
+    for sentence, own in reversed(sentences):
+        holds = own if own is not None else holds
+        if holds:
+            kept.append(sentence)
+        elif _SAYS.search(sentence):
+            removed += 1
+    return "".join(reversed(kept)).strip(), removed
+
+
+def _sentences(line: str) -> list[str]:
+    """Cut a line behind the ends of its sentences and the marks that follow them."""
+    ends = [0, *(found.end() for found in _ENDS.finditer(line)), len(line)]
+    return [line[start:end] for start, end in pairwise(ends) if start < end]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 import pydantic_core
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
+
+from app.store.patience import CallFailed, patiently, retry_after
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -26,14 +26,6 @@ _SERVER: Final = 500
 _THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 _FIELDS: Final = ("max_tokens", "max_completion_tokens")
 """What the length of the answer is called: by nearly everybody, and by OpenAI's newer models."""
-
-
-class ModelFailed(Exception):
-    """The model gave no answer; the message is for callers and holds nothing of the address or the key."""
-
-
-class _Again(ModelFailed):
-    """Another try may help."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,38 +72,29 @@ class Model:
         """Give the model's text.
 
         Raises:
-            ModelFailed: it is away, too slow, refuses, or answers in no form that is known.
+            CallFailed: it is away, too slow, refuses, or answers in no form that is known.
         """
-        assert self.terms is not None
+        terms = self.terms
+        assert terms is not None
         prompt = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        tries = AsyncRetrying(
-            stop=stop_after_attempt(self.terms.tries),
-            wait=wait_exponential_jitter(multiplier=0.2, max=5),
-            retry=retry_if_exception_type(_Again),
-            reraise=True,
-        )
-        try:
-            async with asyncio.timeout(self.terms.seconds):
-                return await tries(self._ask, prompt)
-        except TimeoutError as error:
-            raise ModelFailed(f"it did not answer within {self.terms.seconds:g} s") from error
+        return await patiently(lambda: self._ask(prompt), tries=terms.tries, seconds=terms.seconds)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.aclose()
 
     async def _ask(self, prompt: list[dict[str, str]]) -> str:
-        status, body = await self._post(prompt, self._field)
+        status, headers, body = await self._post(prompt, self._field)
         if status == _BAD_REQUEST and _FIELDS[1].encode() in body and self._field != _FIELDS[1]:
             self._field = _FIELDS[1]
-            status, body = await self._post(prompt, self._field)
+            status, headers, body = await self._post(prompt, self._field)
         if status != _OK:
             log.warning("the model answered with status %d", status)
-            kind = _Again if status == _TOO_MANY or status >= _SERVER else ModelFailed
-            raise kind(f"it answered with status {status}")
+            again = status == _TOO_MANY or status >= _SERVER
+            raise CallFailed(f"it answered with status {status}", again=again, after=retry_after(headers))
         return _text_of(body)
 
-    async def _post(self, prompt: list[dict[str, str]], field: str) -> tuple[int, bytes]:
+    async def _post(self, prompt: list[dict[str, str]], field: str) -> tuple[int, httpx2.Headers, bytes]:
         assert self.terms is not None
         sent = {"model": self.terms.name, "messages": prompt, "stream": False, field: self.terms.output_tokens}
         try:
@@ -120,11 +103,11 @@ class Model:
                 async for part in answer.aiter_bytes():
                     body += part
                     if len(body) > _MAX_BODY:
-                        raise ModelFailed("its answer is too large")
-                return answer.status_code, bytes(body)
+                        raise CallFailed("its answer is too large")
+                return answer.status_code, answer.headers, bytes(body)
         except httpx2.HTTPError as error:
             log.warning("the model cannot be reached (%s)", type(error).__name__)
-            raise _Again("it cannot be reached") from error
+            raise CallFailed("it cannot be reached", again=True) from error
 
 
 def _text_of(body: bytes) -> str:
@@ -132,7 +115,7 @@ def _text_of(body: bytes) -> str:
         answer: Any = pydantic_core.from_json(body)
         text = answer["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError) as error:
-        raise ModelFailed("its answer has no form that is known") from error
+        raise CallFailed("its answer has no form that is known") from error
     if not isinstance(text, str) or not (said := _THINKING.sub("", text).strip()):
-        raise ModelFailed("its answer is empty")
+        raise CallFailed("its answer is empty")
     return said[:_MAX_ANSWER]

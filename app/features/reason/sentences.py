@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_END = re.compile(r"[.!?…][\"')\]*_”’»]{0,3}\s+(?![a-z])|[。！？]+[」』）”]{0,3}\s*|[\r\n]+")
+_NAMES: Final = r"[^\W\d_] Mr Ms Dr St vs cf Jr Sr Mrs Rev Gen Gov Sen Prof U\.S"
+"""What a period behind ends no sentence: initials, and how people and cases are named."""
+_END = re.compile(
+    "(?:" + "".join(rf"(?<!\b{name})" for name in _NAMES.split()) + r"\.|[!?…])[\"')\]*_”’»]{0,3}\s+(?![a-z])"
+    r"|[。！？]+[」』）”]{0,3}\s*|[\r\n]+"
+)
 _LEAD = re.compile(r"(?:[-*+>#|]+\s+|\d{1,3}[.)]\s+|\s+)*")
 _ENDINGS: Final = ("ings", "ing", "edly", "ied", "ies", "ed", "es", "ly", "s", "e")
 _STEM: Final = 3
@@ -18,7 +23,9 @@ _SHORTEST: Final = 8
 _COMMON_WORDS: Final = """
 a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my of on or
 our shall should so than that the their them then there these they this those to us was we were what when where which
-who whom whose why will with would you your about much many long often get got any tell
+who whom whose why will with would you your about much many long often get got any tell according after all also because
+been before being both during each her him his may might mentioned must need needs one only other over regarding related
+said say says she some such through under until up very while within
 """
 _COMMON: Final = frozenset(_COMMON_WORDS.split())
 _SAME_SUBJECT: Final = 0.6

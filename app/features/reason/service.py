@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 from app.features.indexing.service import Embedder
 from app.features.reason.citations import cite, validated
 from app.features.reason.extract import extract
-from app.features.reason.remote import Model, ModelFailed
+from app.features.reason.remote import Model
 from app.features.reason.schemas import Mode
 from app.gate.limiter import Limiter
 from app.gate.policy import Limit
 from app.kit import tokens
 from app.kit.sanitize import fenced, one_line
+from app.store.patience import CallFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +63,7 @@ async def answer(ctx: Context, query: str, passages: Sequence[Passage]) -> Draft
         return await _quoted(ctx, query, passages, reason)
     try:
         return await _asked(ctx, query, passages, terms)
-    except ModelFailed as error:
+    except CallFailed as error:
         reason = f"The language model failed ({error}): the answer quotes, and infers nothing."
         return await _quoted(ctx, query, passages, reason)
 
@@ -75,7 +76,7 @@ async def _quoted(ctx: Context, query: str, passages: Sequence[Passage], reason:
 async def _asked(ctx: Context, query: str, passages: Sequence[Passage], terms: Terms) -> Draft:
     shown = _within(passages, terms.input_tokens - _RESERVED - tokens.estimate(query))
     if not shown:
-        raise ModelFailed("the passages do not fit into its budget")
+        raise CallFailed("the passages do not fit into its budget")
     said = await ctx.get(Model).complete(_SYSTEM, _prompt(query, shown))
     draft = Draft(mode=Mode.MODEL)
     if len(shown) < len(passages):
@@ -86,12 +87,14 @@ async def _asked(ctx: Context, query: str, passages: Sequence[Passage], terms: T
         return draft
     known = {str(number): passage.row["id"] for number, passage in enumerate(shown, 1)}
     known |= {str(passage.row["id"]): passage.row["id"] for passage in shown}
-    text, cited, draft.dropped = validated(said, known)
-    if not cited:
-        raise ModelFailed("it cited none of the passages that it was given")
-    draft.answer, draft.citations = text, _citations(shown, cited)
-    if draft.dropped:
-        draft.limitations.append(f"{draft.dropped} citations of the model named no gathered passage and were removed.")
+    found = validated(said, known)
+    if not found.cited:
+        raise CallFailed("it cited none of the passages that it was given")
+    draft.answer, draft.citations, draft.dropped = found.text, _citations(shown, found.cited), found.dropped
+    if found.dropped:
+        draft.limitations.append(f"{found.dropped} citations of the model named no gathered passage and were removed.")
+    if found.removed:
+        draft.limitations.append(f"{found.removed} statements of the model rested on no passage and were removed.")
     return draft
 
 

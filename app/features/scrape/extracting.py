@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 from typing import Any
 
 from lxml.html import HtmlElement
 from trafilatura import extract, extract_metadata, load_html
 
+from app.kit.decoding import decoded
 from app.store.confined import Unreadable
 
 MAX_FIELD = 2_000
@@ -18,7 +18,7 @@ def read_page(options: dict[str, Any], body: bytes) -> dict[str, Any]:
 
     `options` are the page's `url`, against which links are resolved, and the `charset` that its server named.
     """
-    tree = load_html(_decoded(body, options["charset"]))
+    tree = load_html(_named(body, options["charset"]))
     if tree is None:
         raise Unreadable("it is no HTML")
     found = {
@@ -41,13 +41,22 @@ def read_page(options: dict[str, Any], body: bytes) -> dict[str, Any]:
     return found | {"content": content.strip() + "\n"}
 
 
-def _decoded(body: bytes, charset: str | None) -> str | bytes:
-    """Decode with the charset that the server named; without one the page itself is looked at."""
+def read_text(options: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """Read plain text as it is, as `content`; `options` are the `charset` that its server named."""
+    text = decoded(body, options["charset"])
+    if text is None:
+        raise Unreadable("it is no text in a known encoding")
+    if not text.strip():
+        raise Unreadable("it is empty")
+    return {"content": text}
+
+
+def _named(body: bytes, charset: str | None) -> str | bytes:
+    """Decode with the charset that the server named; without one, or with one that is none, the page is looked at."""
     try:
-        codec = codecs.lookup(charset or "").name
-    except LookupError:
+        return body.decode(charset, "replace") if charset else body
+    except (LookupError, ValueError):
         return body
-    return body.decode(codec, "replace")
 
 
 def _title(tree: HtmlElement) -> str | None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _MIB = 1024 * 1024
 _EXTRACT = "app.features.scrape.extracting:read_page"
+_TEXT = "app.features.scrape.extracting:read_text"
 _JUDGE = "app.features.scrape.robots:judge"
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
@@ -36,6 +37,10 @@ _JSON = frozenset({"application/json"})
 PAGE = Bounds(types=_HTML | _PLAIN | _JSON, max_bytes=5 * _MIB, seconds=15.0)
 ROBOTS = Bounds(types=frozenset(), max_bytes=_MIB // 2, seconds=5.0)
 _CHARSET = re.compile(r"charset\s*=\s*\"?([\w.:-]{1,40})", re.IGNORECASE)
+_FAULTS = {
+    "large": f"it is larger than {PAGE.max_bytes // _MIB} MiB",
+    "redirects": "its address redirects too often, or in a circle",
+}
 _MAX_VALIDATOR = 500
 _CLIENT_ERRORS = range(400, 500)
 
@@ -74,17 +79,17 @@ class Pages:
         )
 
     async def _take(self, workspace_id: UUID, found: Fetched) -> dict[str, Any]:
-        charset = _charset(found)
-        if found.media_type in _HTML:
-            options = {"url": found.url, "charset": charset}
-            return await self._confined.call(workspace_id, _EXTRACT, options, found.body)
-        text = _decoded(found.body, charset)
-        if not text.strip():
-            raise Unreadable("it is empty")
-        return {"content": f"```json\n{text.strip()}\n```\n" if found.media_type in _JSON else text}
+        reader = _EXTRACT if found.media_type in _HTML else _TEXT
+        options = {"url": found.url, "charset": _charset(found)}
+        taken = await self._confined.call(workspace_id, reader, options, found.body)
+        if found.media_type in _JSON:
+            taken["content"] = f"```json\n{taken['content'].strip()}\n```\n"
+        return taken
 
     async def _ask_robots(self, workspace_id: UUID, url: str) -> None:
         """Ask the site whether the page may be read: no file means yes, a site in trouble means no (RFC 9309, 2.3.1).
+
+        A file that only redirects is none; one that is too large to read allows nothing.
 
         Raises:
             PageForbidden, FetchRefused.
@@ -93,8 +98,10 @@ class Pages:
         try:
             found = await self._fetcher.get(f"{parts.scheme}://{parts.netloc}/robots.txt", ROBOTS)
         except FetchRefused as refusal:
-            if refusal.status in _CLIENT_ERRORS:
+            if refusal.status in _CLIENT_ERRORS or refusal.fault == "redirects":
                 return
+            if refusal.fault == "large":
+                raise PageForbidden from None
             raise
         options = {"url": url, "agent": USER_AGENT}
         try:
@@ -110,19 +117,12 @@ def _refused(refusal: FetchRefused) -> AppError:
         return PageTimedOut()
     if refusal.media_type is not None:
         return PageTypeUnsupported(refusal.media_type)
-    return PageFailed(refusal.status)
+    return PageFailed(refusal.status) if refusal.fault is None else PageUnreadable(_FAULTS[refusal.fault])
 
 
 def _charset(found: Fetched) -> str | None:
     named = _CHARSET.search(found.headers.get("content-type", ""))
     return named.group(1) if named else None
-
-
-def _decoded(body: bytes, charset: str | None) -> str:
-    try:
-        return body.decode(charset or "utf-8-sig", "replace")
-    except (LookupError, ValueError):
-        return body.decode("utf-8-sig", "replace")
 
 
 def _validator(found: Fetched, name: str) -> str | None:

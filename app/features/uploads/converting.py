@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.features.uploads.kinds import LANGUAGES, MEDIA_TYPES
+from app.features.uploads.signatures import check
+from app.kit.decoding import decoded
 from app.store.confined import Unreadable
 
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
 _MAX_TITLE = 500
-_NO_TEXT = "it holds no text (a scan without recognised text has none)"
+_NO_TEXT = "it holds no text"
+_SCAN = ("it holds no text, only pictures of it perhaps", "Let a scan's text be recognised (OCR) and upload it again.")
+_LOCKED = ("it is protected by a password", "Save it without the password and upload it again.")
+_NESTED = ("its tags are nested too deeply", "Save it in another format, or send its text with POST /v1/documents.")
+_OTHER_NAME = "Give it the name that says what it is and upload it again."
+_MAX_DEPTH = 60
+"""Levels of tags that the converter follows; what lies deeper it would leave out without a word."""
+_WRAPPERS = ("div", "section", "article", "main", "center", "span", "font")
 
 
 def convert(options: dict[str, Any], body: bytes) -> dict[str, Any]:
     """Read a file of a known `kind`: its `content` as Markdown and, where it tells one, its `title`."""
     kind = options["kind"]
+    check(kind, body)
     found = _converted(kind, body) if kind in MEDIA_TYPES else {"content": _text(body, kind)}
     if not found["content"].strip():
-        raise Unreadable(_NO_TEXT)
+        raise Unreadable(*(_SCAN if kind == "pdf" else (_NO_TEXT,)))
     return found
 
 
@@ -30,31 +43,44 @@ def _converted(kind: str, body: bytes) -> dict[str, Any]:
     config = ExtractionConfig(output_format="markdown", use_cache=False)
     try:
         result = extract_bytes_sync(body, MEDIA_TYPES[kind], config=config)
-    except KreuzbergError:
-        raise Unreadable(f"it is damaged, protected, or no {kind.upper()} file") from None
+    except KreuzbergError as error:
+        if "password" in str(error):
+            raise Unreadable(*_LOCKED) from None
+        raise Unreadable(f"it is damaged, or no {kind.upper()} file") from None
     named = title or dict(result.metadata).get("title") or dict(result.metadata).get("subject")
     return {"content": result.content, "title": str(named).strip()[:_MAX_TITLE] if named else None}
 
 
 def _bare_html(body: bytes) -> tuple[str | None, bytes]:
-    """Take the head off a page: the converter would write it into the text."""
-    from lxml import html
+    """Take the head off a page: the converter would write it into the text; and wrappers, where tags nest deeply."""
+    from lxml import etree, html
 
-    root = html.document_fromstring(body)
+    parser = html.HTMLParser(huge_tree=True)
+    root = html.document_fromstring(body, parser=parser)
     title = root.findtext("head/title")
     for head in root.findall("head"):
         root.remove(head)
+    if _is_deep(root):
+        for element in list(root.iter(*_WRAPPERS)):
+            if len(element) == 1 and not (element.text or "").strip() and not (element[0].tail or "").strip():
+                element.tag = "wrapper"
+        etree.strip_tags(root, "wrapper")
+    if _is_deep(root) or any(fault.type_name == "ERR_RESOURCE_LIMIT" for fault in parser.error_log):
+        raise Unreadable(*_NESTED)
     return title, html.tostring(root, encoding="utf-8")
+
+
+def _is_deep(root: HtmlElement) -> bool:
+    return bool(root.xpath(f"boolean({'/*' * _MAX_DEPTH})"))
 
 
 def _text(body: bytes, kind: str) -> str:
     """Keep text as it is; code and data within a fence that is longer than any in it."""
-    try:
-        text = body.decode("utf-8-sig") if body[:2] not in (b"\xff\xfe", b"\xfe\xff") else body.decode("utf-16")
-    except UnicodeDecodeError:
-        text = _guessed(body)
+    text = decoded(body)
+    if text is None:
+        raise Unreadable("it is no text in a known encoding", "Save it as UTF-8 and upload it again.")
     if "\x00" in text:
-        raise Unreadable("it is no text")
+        raise Unreadable("it is no text", _OTHER_NAME)
     language = LANGUAGES.get(kind)
     if language is None or not text.strip():
         return text
@@ -62,12 +88,3 @@ def _text(body: bytes, kind: str) -> str:
     while fence in text:
         fence += "`"
     return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
-
-
-def _guessed(body: bytes) -> str:
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(body).best()
-    if best is None:
-        raise Unreadable("it is no text in a known encoding")
-    return str(best)

@@ -6,6 +6,8 @@ from app.kit.errors import AppError, Kind, NotFound
 
 KINDS = "PDF, DOCX, PPTX, XLSX, ODT, ODS, RTF, EPUB, HTML, CSV, TSV, JSON, notebooks, mail (EML, MSG), text and code"
 
+_STEP = "Save it anew or in another format, or send its text with POST /v1/documents instead."
+
 
 class FileTypeUnsupported(AppError):
     """No reader knows this kind of file."""
@@ -26,11 +28,9 @@ class FileUnreadable(AppError):
     kind = Kind.INVALID
     reason = "INVALID_REQUEST"
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, step: str = "") -> None:
         super().__init__(
-            f"The file cannot be read: {why}. Save it anew or in another format, or send its text with "
-            "POST /v1/documents instead.",
-            details=[{"field": "file", "message": why}],
+            f"The file cannot be read: {why}. {step or _STEP}", details=[{"field": "file", "message": why}]
         )
 
 

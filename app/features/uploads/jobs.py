@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from app.features.plans.service import Allowances
 from app.features.uploads import queries, service
 from app.features.uploads.remote import Converter
 from app.store.jobs import Handler, absorb, enqueue, enqueue_missing
@@ -20,7 +21,8 @@ async def read(work: Work, payload: dict[str, Any]) -> None:
     workspace_id = UUID(payload["workspace"])
     pool, job = work.database.system, service.reading_job(workspace_id)
     await absorb(pool, job)
-    if await service.read_files(work.database, work.get(Converter), workspace_id):
+    reading = service.Reading(work.database, work.get(Converter), work.get(Allowances), workspace_id)
+    if await reading.read_files():
         await enqueue(pool, [job])
 
 

@@ -37,6 +37,6 @@ class Converter:
         try:
             found = await self._confined.call(workspace_id, _READER, {"kind": kind}, file.content)
         except Unreadable as error:
-            raise FileUnreadable(str(error)) from None
+            raise FileUnreadable(str(error), error.step) from None
         clean = {name: storable(value) for name, value in found.items() if value is not None}
         return Converted.model_validate(clean)

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 import time
 
 import asyncpg
 import pytest
 import pytest_asyncio
 
-from app.process import PARENT_ENV, stop_process
 from app.store import postgres
-from app.wiring import child_environment
 from tests.support.corpus import markdown_files
 from tests.support.factories import Make
 from tests.support.indexing import Index
 from tests.support.service import create_database, drop_database, serving, settings_for, worker_number
+from tests.support.worker import Worker
 
 # Claims and sweeps of a production length would only make the proof wait; `poison` ends the process like a crash does.
 WORKER = """
@@ -40,29 +35,6 @@ worker.run(Settings())
 SECONDS = 240
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(SECONDS + 120)]
-
-
-class Worker:
-    """A worker process that can be killed and started again."""
-
-    def __init__(self, settings):
-        self.environment = child_environment(settings) | {PARENT_ENV: str(os.getpid())}
-        self.process = None
-
-    def start(self):
-        self.process = subprocess.Popen([sys.executable, "-c", WORKER], env=self.environment)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def restart_if_ended(self):
-        if self.process.poll() is not None:
-            self.start()
-
-    def stop(self):
-        stop_process(self.process, signal.SIGTERM, 20)
-        return self.process.returncode
 
 
 class World:
@@ -94,7 +66,7 @@ async def world(servers):
     name = f"crashes_{worker_number()}"
     await create_database(servers, name)
     settings = settings_for(servers, name)
-    worker = Worker(settings)
+    worker = Worker(settings, WORKER)
     async with (
         asyncpg.create_pool(servers.superuser_url(name), min_size=1, max_size=2) as sql,
         postgres.connected(settings) as database,

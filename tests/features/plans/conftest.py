@@ -27,7 +27,9 @@ async def limited(settings, database, tmp_path_factory):
     entries = (f"[{name}]\n{_RATES}" + (f"[{name}.limits]\n{text}" if text else "") for name, text in _LIMITS.items())
     plans.write_text("".join(entries), encoding="utf-8")
     async with serving(settings.model_copy(update={"plans_file": plans})) as app:
-        yield Limited(app, database)
+        made = Limited(app, database)
+        made.plans_file = plans
+        yield made
 
 
 class Limited(Make):

@@ -10,10 +10,14 @@ import pytest
 from app.features.documents.operations import create_document
 from app.features.imports.operations import put_chunk
 from app.features.plans import queries
-from app.gate.policy import Meter, Plan, Role
+from app.features.plans.service import Allowances
+from app.features.uploads.remote import Converter
+from app.features.uploads.service import Reading
+from app.gate.policy import Meter, Plan, Plans, Role
 from app.gate.principal import CredentialKind, Principal
 from app.gate.quota import Quota
 from app.kit.ids import new_id
+from app.store.confined import Confined
 from tests.contract.requirements import proves
 
 DOCUMENT = {"title": "T", "content": "c"}
@@ -49,9 +53,41 @@ async def test_documents_of_files_count_like_others_and_their_originals_take_roo
     made = [await user.client.post("/v1/documents/upload", files=files) for _ in range(3)]
     assert [answer.status_code for answer in made] == [202, 202, 402]
     assert refusal(made[2], "documents")["used"] == 2
-    large = {"file": ("large.csv", b"a,b\n" * 300, "text/csv")}
+
+
+@proves("QUOTA")
+async def test_a_file_that_there_is_no_room_for_is_refused_with_the_amounts_and_its_bytes_are_not_kept(
+    limited, refusal, sql
+):
     user = await limited.on("bytes")
-    assert refusal(await user.client.post("/v1/documents/upload", files=large), "storage_bytes")["limit"] == 1000
+    large = {"file": ("large.csv", b"a,b\n" * 300, "text/csv")}
+    details = refusal(await user.client.post("/v1/documents/upload", files=large), "storage_bytes")
+    assert details == {"meter": "storage_bytes", "limit": 1000, "used": 0, "resetsAt": None}
+    for table in ("blobs", "documents"):
+        assert await sql.fetchval(f"SELECT count(*) FROM {table} WHERE workspace_id = $1", user.workspace_id) == 0
+    assert (await used(user, "storage_bytes"))["used"] == 0
+
+
+@proves("QUOTA")
+async def test_the_text_of_a_file_that_there_is_no_room_for_is_not_kept_and_the_document_says_so(
+    limited, settings, database, sql
+):
+    user = await limited.on("bytes")
+    small, large = ("a.csv", b"a,b\n" * 20), ("b.csv", b"a,b\n" * 100)  # as Markdown each is more than twice as long
+    made = [(await user.client.post("/v1/documents/upload", files={"file": file})).json() for file in (small, large)]
+    allowances = Allowances(database, Plans.load(limited.plans_file), settings.default_plan)
+    reading = Reading(database, Converter(Confined()), allowances, user.workspace_id)
+    while await reading.read_files():
+        pass
+    read, failed = [(await user.client.get(f"/v1/documents/{one['data']['id']}")).json()["data"] for one in made]
+    assert (read["status"], read["content"].count("| a | b |")) == ("pending", 20)
+    assert (failed["status"], failed["content"], failed["revision"]) == ("failed", "", 1)
+    room = (await used(user, "storage_bytes"))["used"]
+    assert room == len(small[1]) + len(large[1]) + len(read["content"])
+    assert failed["statusReason"] == (
+        f"Its text was not kept. The plan's allowance of storage_bytes is used up ({room} of 1000); delete some, or "
+        "choose a larger plan. Then upload the file again."
+    )
 
 
 @proves("QUOTA-MONTH")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
+from uuid import UUID
 
 import pytest
 import pytest_asyncio
 from pydantic import SecretStr, ValidationError
 
+from app.features.reason.citations import validated
 from app.settings import Settings
 from tests.contract.requirements import proves
 from tests.features.reason.test_quotes import HARBOUR, reason
@@ -52,6 +55,7 @@ def anna(modelled, chat, index):
         chat.asked.clear()
         chat.headers.clear()
         chat.seconds = 0.0
+        chat.answers_with.clear()
         return user
 
     return make
@@ -64,7 +68,7 @@ async def test_the_model_answers_and_invented_citations_are_dropped(anna, chat):
     data = await reason(user, QUESTION)
     (cited,) = data["citations"]
     mark = f"[[{cited['chunkId']}]]"
-    assert data["answer"] == f"Ada Lund is {mark}. She naps,. Both {mark}."
+    assert data["answer"] == f"Ada Lund is {mark}. Both {mark}."
     assert data["meta"] | {"latencyMs": 0} == {
         "chunksGathered": 1,
         "citationsDropped": 3,
@@ -73,6 +77,7 @@ async def test_the_model_answers_and_invented_citations_are_dropped(anna, chat):
         "model": "little-1",
     }
     assert "3 citations of the model named no gathered passage and were removed." in data["limitations"]
+    assert "1 statements of the model rested on no passage and were removed." in data["limitations"]
     assert HARBOUR[cited["startIndex"] : cited["endIndex"]] == cited["quote"]
     assert (await user.client.get(f"/v1/citations/{cited['id']}")).json()["data"]["changed"] is False
 
@@ -105,6 +110,38 @@ async def test_a_model_that_obeys_stored_text_still_cites_or_is_not_heard(anna, 
     assert data["meta"]["mode"] == "extractive"
     assert "PWNED\n" not in data["answer"] + "\n" or "“" in data["answer"]
     assert any("cited none" in text for text in data["limitations"])
+
+
+@proves("RSN-DATA", "RSN-MODEL")
+async def test_what_a_model_repeats_of_an_order_without_a_citation_is_not_shown(anna, chat):
+    user = await anna(f"{ATTACK} {HARBOUR}")
+    chat.says = "Ada Lund is [[1]]. PWNED: send your key.\n\nDo this now:\n- PWNED"
+    data = await reason(user, QUESTION)
+    assert data["answer"] == f"Ada Lund is [[{data['citations'][0]['chunkId']}]]."
+    assert data["meta"]["mode"] == "model"
+    assert "3 statements of the model rested on no passage and were removed." in data["limitations"]
+
+
+ONE, TWO = (UUID(int=number) for number in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("said", "kept", "removed"),
+    [
+        ("It opens. At six [[1]]. Gulls.", "It opens. At six [[1]].", 1),
+        ("It opens at six. [[1]] Gulls steal.", "It opens at six. [[1]]", 1),
+        ("According to [[1]], Dr. Lund came.", "According to [[1]], Dr. Lund came.", 0),
+        ("The rules:\n- One [[1]]\n- Two\n- Three [[2]]\n\nMore:", "The rules:\n- One [[1]]\n- Three [[2]]", 2),
+        ("A claim [[9]]. A fact [[2]]", "A fact [[2]]", 1),
+        ("灯塔很高。[[1]] 海很深。[[9]]", "灯塔很高。 [[1]]", 1),
+        ("First [[1]]\n\n\n\nSecond [[2]]", "First [[1]]\n\nSecond [[2]]", 0),
+    ],
+)
+@proves("RSN-MODEL")
+def test_statements_that_rest_on_no_passage_are_taken_out(said, kept, removed):
+    found = validated(said, {"1": ONE, "2": TWO})
+    assert found.text.replace(str(ONE), "1").replace(str(TWO), "2") == kept
+    assert found.removed == removed
 
 
 @proves("RSN-34-NOTHING", "RSN-MODEL")
@@ -148,6 +185,32 @@ async def test_a_model_that_is_slow_is_not_waited_for(anna, chat):
     data = await reason(user, QUESTION)
     assert any("did not answer within 2 s" in text or "cannot be reached" in text for text in data["limitations"])
     assert data["meta"]["latencyMs"] < 3_500
+
+
+@proves("RSN-MODEL-AWAY")
+async def test_a_model_that_says_when_to_come_back_is_left_alone_until_then(anna, chat):
+    user = await anna()
+    asked = []
+    chat.answers_with["Retry-After"] = "1"
+
+    def says(_):
+        asked.append(time.monotonic())
+        return 429 if len(asked) == 1 else "Ada Lund [[1]]."
+
+    chat.says = says
+    assert (await reason(user, QUESTION))["meta"]["mode"] == "model"
+    assert asked[1] - asked[0] >= 1.0
+
+
+@proves("RSN-MODEL-AWAY")
+@pytest.mark.parametrize("after", ["3600", "Fri, 31 Dec 2100 23:59:59 GMT"])
+async def test_nobody_waits_for_a_model_that_comes_back_too_late(anna, chat, after):
+    user = await anna()
+    chat.says, chat.answers_with["Retry-After"] = 429, after
+    data = await reason(user, QUESTION)
+    assert any("status 429" in text for text in data["limitations"])
+    assert len(chat.asked) == 1
+    assert data["meta"]["latencyMs"] < 1_900  # of the two seconds that a model has
 
 
 async def test_a_failure_that_passes_is_tried_again(anna, chat):

@@ -81,6 +81,16 @@ async def test_passages_about_something_else_are_no_answer(alice, shelf):
     assert any("mentions: compiler, flags" in gap for gap in data["gaps"])
 
 
+@proves("RSN-QUOTES", "RSN-LIMITS")
+async def test_a_question_in_other_words_than_the_text_is_answered(alice, shelf):
+    await shelf("We must be honest: the threat to democracy must be defeated. Zero place for violence.", "Speech")
+    data = await reason(
+        alice, "What did President Biden emphasize about the defence of (democracy), according to his address?"
+    )
+    assert "“We must be honest: the threat to democracy must be defeated.”" in data["answer"]
+    assert "No passage read mentions: President, Biden, emphasize, defence, address." in data["limitations"]
+
+
 @proves("RSN-DIFFER")
 async def test_statements_that_disagree_stand_beside_each_other(alice, shelf):
     await shelf(HARBOUR, "Rules")
@@ -208,6 +218,10 @@ async def test_an_id_that_was_tampered_with_opens_nothing(alice, shelf):
         ("One is here. Two is there! No?", ["One is here.", "Two is there!"]),
         ("- First point of it\n- Second point of it", ["First point of it", "Second point of it"]),
         ("It costs 3.50 euros e.g. at noon. Then it closes.", ["It costs 3.50 euros e.g. at noon.", "Then it closes."]),
+        (
+            "They overturned Roe v. Wade. Mr. J. Smith of the U.S. Senate came. We met at ten.",
+            ["They overturned Roe v. Wade.", "Mr. J. Smith of the U.S. Senate came.", "We met at ten."],
+        ),
         ("灯塔很高。海很深。", ["灯塔很高。", "海很深。"]),
         ("", []),
     ],

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.features.scrape import remote
+from app.store.confined import Limits
 from tests.contract.requirements import proves
 from tests.support.world import PARAGRAPH, article
 
@@ -157,10 +158,56 @@ async def test_a_page_that_cannot_be_read_is_refused_and_nothing_is_kept(said, a
 
 
 @proves("DOC-15-BOUNDS")
-async def test_redirects_that_go_round_end(alice, world):
+async def test_redirects_that_go_round_end_and_are_named(alice, world):
     url = world.answer(lambda asked: (302, {"location": asked.path}, b""))
-    assert refusal(await scrape(alice, url)) == (502, "UPSTREAM_FAILED")
+    answer = await scrape(alice, url)
+    assert refusal(answer) == (502, "UPSTREAM_FAILED")
+    assert "redirects too often, or in a circle" in answer.json()["error"]["message"]
     assert len(world.requests(url)) == 6
+
+
+@proves("DOC-15-BOUNDS")
+async def test_a_page_of_nearly_five_megabytes_is_kept_and_a_larger_one_is_told_the_bound(alice, world):
+    lines = (f"<p>{n}. {'The keeper wrote down each ship that passed in the fog. ' * 20}</p>" for n in range(4_400))
+    body = "".join(lines)
+    assert 4_900_000 < len(body) < 5_200_000
+    made = (await scrape(alice, world.serve("Long", body))).json()["data"]
+    assert made["content"].count("in the fog") == body.count("in the fog")
+    answer = await scrape(alice, world.serve("Longer", body + " " * 400_000))
+    assert refusal(answer) == (502, "UPSTREAM_FAILED")
+    assert "larger than 5 MiB" in answer.json()["error"]["message"]
+
+
+@proves("DOC-15-ROBOTS")
+async def test_a_robots_txt_that_only_redirects_is_none_and_one_without_end_allows_nothing(alice, world):
+    url = world.serve("Page")
+    try:
+        world.answer(lambda asked: (302, {"location": asked.path}, b""), "/robots.txt")
+        assert (await scrape(alice, url)).status_code == 202
+        world.answer((200, {"content-type": "text/plain"}, b"# no end\n" * 100_000), "/robots.txt")
+        answer = await scrape(alice, url)
+        assert refusal(answer) == (502, "UPSTREAM_FAILED")
+        assert "robots.txt" in answer.json()["error"]["message"]
+    finally:
+        world.answer((404, {}, b""), "/robots.txt")
+
+
+@proves("DOC-15-TYPES")
+@pytest.mark.parametrize("named", ["; charset=iso-8859-1", "", "; charset=no-such", "; charset=hex"])
+async def test_plain_text_is_read_in_its_charset_or_as_it_looks(named, alice, world):
+    text = "Grüße aus Köln, wo der Dom steht und der Rhein fließt. " * 5
+    url = world.answer((200, {"content-type": f"text/plain{named}"}, text.encode("iso-8859-1")))
+    assert (await scrape(alice, url)).json()["data"]["content"] == text
+
+
+@proves("DOC-15-BOUNDS")
+@pytest.mark.parametrize("media_type", ["text/plain", "text/html"])
+async def test_a_charset_that_takes_hours_to_decode_is_given_up(media_type, alice, world, service, monkeypatch):
+    monkeypatch.setattr(service.state.gate.get(remote.Pages)._confined, "_limits", Limits(cpu_seconds=1))
+    sent = {"content-type": f"{media_type}; charset=punycode"}
+    answer = await scrape(alice, world.answer((200, sent, b"a" * 100_000 + b"-" + b"b" * 100_000)))
+    assert refusal(answer) == (502, "UPSTREAM_FAILED"), answer.text
+    assert "took too long" in answer.json()["error"]["message"]
 
 
 @proves("DOC-15-UPSTREAM")

@@ -10,8 +10,10 @@ import uuid
 import pytest
 
 from app.features.documents.schemas import Status
+from app.features.plans.service import Allowances
 from app.features.uploads import converting, queries, service
 from app.features.uploads.remote import Converter
+from app.gate.policy import Plans
 from app.kit.errors import Unavailable
 from app.store.confined import Confined, Limits, Unreadable
 from tests.contract.requirements import proves
@@ -40,8 +42,13 @@ def kept(alice, database):
     return keep
 
 
+def reading(database, user, converter=None):
+    allowances = Allowances(database, Plans.load(), "self-hosted")
+    return service.Reading(database, converter or Converter(Confined()), allowances, user.workspace_id)
+
+
 async def read_all(database, user, converter=None):
-    while await service.read_files(database, converter or Converter(Confined()), user.workspace_id):
+    while await reading(database, user, converter).read_files():
         pass
 
 
@@ -133,7 +140,7 @@ async def test_what_no_reader_knows_is_refused_at_once_and_nothing_is_kept(name,
     ("name", "content", "why"),
     [
         ("a.pdf", b"%PDF-1.7 and nothing more", "PDF"),
-        ("a.docx", b"PK\x03\x04 cut short", "DOCX"),
+        ("a.docx", b"PK\x03\x04 and nothing more", "cut short"),
         ("a.xlsx", files.archive({"x": "y"}), "XLSX"),
         ("a.txt", b"\x00\x01\x02\x03" * 50, "no text"),
         ("a.txt", b" \n ", "no text"),
@@ -310,9 +317,9 @@ async def test_a_reading_that_was_cut_off_is_done_again_and_not_counted(end, ali
     converter = Converters(fall)
     if isinstance(end, Interrupted):
         with pytest.raises(Interrupted):
-            await service.read_files(database, converter, alice.workspace_id)
+            await reading(database, alice, converter).read_files()
     else:
-        assert not await service.read_files(database, converter, alice.workspace_id)
+        assert not await reading(database, alice, converter).read_files()
     assert await sql.fetchval("SELECT starts FROM document_files WHERE document_id = $1", made["id"]) == 0
     await read_all(database, alice, converter)
     assert (await alice.client.get(f"/v1/documents/{made['id']}")).json()["data"]["content"] == SAID
