@@ -58,6 +58,7 @@ class Settings(BaseSettings):
     embeddings_url: str = ""
     embeddings_model: str = ""
     embeddings_api_key: SecretStr = SecretStr("")
+    embeddings_kept_as: str = ""
     embeddings_dimensions: int = Field(default=0, ge=0, le=4_000)
     embeddings_input_type: bool = False
     embeddings_batch: int = Field(default=64, ge=1, le=1_000)

@@ -36,10 +36,14 @@ _EMPTY: Final = " "
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Where the model is, what it is, and what it may cost: seconds over all tries of a call, calls a day."""
+    """Where the model is, what it is, and what it may cost: seconds over all tries of a call, calls a day.
+
+    `kept_as` is the name that its vectors are kept under.
+    """
 
     url: str
     model: str
+    kept_as: str
     key: str
     dim: int
     input_type: bool
@@ -66,9 +70,8 @@ class Endpoint:
     @classmethod
     def before(cls, settings: Settings, limiter: Limiter) -> Endpoint:
         """Make the model that served before: at an address with a key of its own, or at the present one."""
-        terms = replace(
-            _terms(settings), model=settings.embeddings_previous_model, dim=settings.embeddings_previous_dimensions
-        )
+        model = settings.embeddings_previous_model
+        terms = replace(_terms(settings), model=model, kept_as=model, dim=settings.embeddings_previous_dimensions)
         if settings.embeddings_previous_url:
             terms = replace(
                 terms,
@@ -80,8 +83,8 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """The model as the endpoint knows it, and its dimension."""
-        return f"{self._terms.model}@{self._terms.dim}"
+        """What the vectors are kept under, and their dimension: the model as the endpoint knows it, or once knew it."""
+        return f"{self._terms.kept_as}@{self._terms.dim}"
 
     @property
     def dim(self) -> int:
@@ -164,6 +167,7 @@ def _terms(settings: Settings) -> Terms:
     return Terms(
         url=settings.embeddings_url.rstrip("/"),
         model=settings.embeddings_model,
+        kept_as=settings.embeddings_kept_as or settings.embeddings_model,
         key=settings.embeddings_api_key.get_secret_value(),
         dim=settings.embeddings_dimensions,
         input_type=settings.embeddings_input_type,

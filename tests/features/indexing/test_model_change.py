@@ -145,6 +145,19 @@ async def test_the_way_back_to_the_built_in_model_is_the_same(settings, endpoint
         assert (await found(client, WORD), old.asked) == ({"First"}, [])
 
 
+@proves("EMBED-CHANGE")
+async def test_another_name_for_the_same_model_embeds_nothing_again(settings, endpoints, database, sql, make):
+    old, _, _ = endpoints
+    user = await kept_by_old(settings, old, database, sql, make)
+    old.asked.clear()
+    renamed = terms(settings, old, "vendor/old", embeddings_kept_as="old")
+    async with running(renamed, database, sql) as (later, index):
+        client = later.client(await later.key(user))
+        assert not await refill(database, index.embedder, user.workspace_id)
+        assert await found(client, ANAGRAM) == {"First"}
+    assert [(sent["model"], sent["input"]) for sent in old.asked] == [("vendor/old", [ANAGRAM])]
+
+
 class Asleep(Mute):
     """A model that does not wake up."""
 
