@@ -13,6 +13,7 @@ from app.features.indexing.items.service import index_items
 from app.features.indexing.remote import Embedder, EmbeddingFailed, Vector
 from app.features.indexing.serving import Embedders, Serving
 from app.features.indexing.slots import queries as slots
+from app.features.indexing.slots.queries import nearest_vectors
 from app.kit.language import detect
 from app.kit.markdown import Level, chunk
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
-__all__ = ["Embedder", "Embedders", "Serving", "Vector", "forget", "index_workspace"]
+__all__ = ["Embedder", "Embedders", "Serving", "Vector", "forget", "index_workspace", "nearest_vectors"]
 
 log = logging.getLogger(__name__)
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from pgvector import HalfVector
 
+from app.features.indexing.service import nearest_vectors
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
@@ -101,9 +103,8 @@ terms AS MATERIALIZED (
    ORDER BY score DESC, id LIMIT $6
 )"""
 
-# The meaning of a turn is also in those around it. `+ 0` keeps the planner from an approximate index, which would
-# filter after it has chosen.
-_NEAR = """
+# `+ 0` keeps the planner from an approximate index, which would filter after it has chosen.
+_MEANT = """
 meant AS (
   SELECT c.id, c.document_id, c.ordinal, c.speaker,
          1 - (v.embedding::halfvec({dim}) <=> $7::halfvec({dim})) + 0 AS cosine
@@ -113,7 +114,20 @@ meant AS (
           WHERE workspace_id = $1 AND text_digest = c.text_digest AND slot = {slot} AND model = $8 AND dim = {dim}
          OFFSET 0) AS v
    WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND {among}
-), near AS MATERIALIZED (
+)"""
+_MEANT_MANY = """
+meant AS (
+  SELECT c.id, c.document_id, c.ordinal, c.speaker, 1 - v.distance AS cosine
+    FROM nearest_vectors AS v
+   CROSS JOIN LATERAL (
+         SELECT id, document_id, ordinal, speaker FROM chunks
+          WHERE workspace_id = $1 AND text_digest = v.text_digest AND level = 'paragraph' OFFSET 0) AS c
+   WHERE (c.document_id IN (SELECT id FROM live)) IS TRUE
+)"""
+
+# The meaning of a turn is also in those around it.
+_NEAR = """
+{meant}, near AS MATERIALIZED (
   SELECT id, speaker IS NOT NULL AS spoken, cosine,
          cosine + CASE WHEN speaker IS NOT NULL THEN 0.2 * (
            CASE WHEN lag(ordinal) OVER places = ordinal - 1 THEN lag(cosine) OVER places ELSE 0 END
@@ -232,15 +246,20 @@ async def rank(
 
     The first row counts: `pending` documents, and `bound`, the score of words that none can exceed. The others are the
     candidates: `words`, `near` (the cosine with a part of its neighbours', for turns), `cosine`, `spoken` (a turn). The
-    statement holds dimension and slot as literals.
+    statement holds dimension and slot as literals. Only a large workspace that is searched whole, and not on from what
+    was seen, is asked approximately.
     """
     in_document = within.document_id is not None
     live = _LIVE.format(document=_IN_DOCUMENT[in_document], collection=_IN_COLLECTION[within.collection_id is not None])
     near = _NOTHING_NEAR
     last: tuple[HalfVector, str] | tuple[()] = ()
     if vector is not None:
-        among = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
-        near = _NEAR.format(dim=len(vector), slot=int(serving.slot), among=among)
+        if serving.many and not seen and within.document_id is None and within.collection_id is None:
+            meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY
+        else:
+            among = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
+            meant = _MEANT.format(dim=int(serving.dim), slot=int(serving.slot), among=among)
+        near = _NEAR.format(meant=meant)
         last = (HalfVector(vector), serving.model)
     sql = _RANKED.format(live=live, words=_WORDS.format(hits=_HITS[in_document]), near=near)
     return await tx.fetch(sql, tx.workspace_id, within.document_id, within.collection_id, seen, text, CANDIDATES, *last)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from pgvector import HalfVector
 
+from app.features.indexing.service import nearest_vectors
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
@@ -114,21 +116,6 @@ def _item_words(kind: str) -> str:
 ), {kind}_passages AS (SELECT NULL::uuid AS id, NULL::uuid AS passage, NULL::float8 AS score WHERE false)"""
 
 
-# The approximate index is asked for more than are shown, since several may be of one document, and goes on while the
-# workspace has more: foreign vectors of the partition are passed over. How it is walked is set before it is opened.
-_NEAREST: Final = """
-nearest_vectors AS MATERIALIZED (
-  SELECT v.text_digest, {distance} AS distance
-    FROM vectors v
-   WHERE {vector} AND (
-         SELECT concat(set_config('hnsw.iterative_scan', 'relaxed_order', true),
-                       set_config('hnsw.ef_search', '400', true),
-                       set_config('hnsw.max_scan_tuples', '400000', true),
-                       set_config('hnsw.scan_mem_multiplier', '8', true))) IS NOT NULL
-   ORDER BY {distance} LIMIT 400
-),"""
-
-
 _READ: Final = 1_500.0
 """Characters of a document that its own vector stands for, as models read no more: of a longer one it says less."""
 
@@ -150,9 +137,7 @@ def _near(kind: str, serving: Serving, *, many: bool) -> str:
    ORDER BY score DESC, e.item_id LIMIT $4
 )"""
     if many:
-        return _NEAREST.format(distance=distance, vector=vector) + _by_document(
-            "1 - v.distance", "nearest_vectors", "true"
-        )
+        return nearest_vectors(serving, "$5", "$6") + _by_document("1 - v.distance", "nearest_vectors", "true")
     return _by_document(f"1 - ({distance}) + 0", "vectors", vector)
 
 

@@ -53,6 +53,7 @@ async def test_scripts_without_spaces_are_found_by_parts(text, query, other, ali
     assert (await found(alice, query))[0] == "1"
 
 
+@proves("SEARCH-MODE")
 async def test_meaning_does_not_speak_where_the_model_has_learned_nothing(alice, make, index):
     await make.document(alice.client, title="Boats", content="The boats of the fishermen are blue.")
     await index.run(alice.workspace_id)
@@ -74,6 +75,7 @@ async def words_alone(user, query, why):
     assert why in pack["notice"]
 
 
+@proves("SEARCH-MODE")
 async def test_answers_say_when_the_model_could_not_be_asked(alice, make, index, monkeypatch):
     await make.document(alice.client, title="Boats", content="The boats of the fishermen are blue.")
     await index.run(alice.workspace_id)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.features.indexing.remote import Vector
+    from app.features.indexing.serving import Serving
     from app.store.postgres import Database
     from app.store.tx import Tx
 
@@ -24,7 +25,7 @@ _KEPT_SECONDS = 60
 _SERVING = """
 SELECT m.model, m.dim, m.slot,
        (SELECT coalesce(sum(s.chunks), 0)::bigint FROM index_statistics s
-         WHERE s.workspace_id = $1 AND s.level IN ('document', 'paragraph')) AS vectors
+         WHERE s.workspace_id = $1 AND s.level IN ('document', 'paragraph', 'turn')) AS vectors
   FROM vector_models m WHERE m.workspace_id = $1
 """
 
@@ -97,6 +98,28 @@ UPDATE {{kind}}s i SET indexed_revision = 0
         WHERE c.workspace_id = $1 AND c.kind = '{{kind}}' AND {UNEMBEDDED.format(slot="$2", model="$3")})
 """
 _BEHIND_KINDS = [_BEHIND_ITEMS.format(kind=kind) for kind in ("prompt", "collection")]
+
+
+def nearest_vectors(serving: Serving, query: str, model: str) -> str:
+    """Write a part of a WITH: about the 400 vectors of the workspace (`$1`) nearest to a query, by the index.
+
+    More are asked for than are shown, since several may be of one document, and the walk goes on while the workspace
+    has more: foreign vectors of the partition are passed over. How it is walked is set before the index is opened.
+    `query` and `model` are names of parameters.
+    """
+    dim = int(serving.dim)
+    distance = f"v.embedding::halfvec({dim}) <=> {query}::halfvec({dim})"
+    return f"""
+nearest_vectors AS MATERIALIZED (
+  SELECT v.text_digest, {distance} AS distance
+    FROM vectors v
+   WHERE v.workspace_id = $1 AND v.slot = {int(serving.slot)} AND v.model = {model} AND v.dim = {dim} AND (
+         SELECT concat(set_config('hnsw.iterative_scan', 'relaxed_order', true),
+                       set_config('hnsw.ef_search', '400', true),
+                       set_config('hnsw.max_scan_tuples', '400000', true),
+                       set_config('hnsw.scan_mem_multiplier', '8', true))) IS NOT NULL
+   ORDER BY {distance} LIMIT 400
+),"""
 
 
 async def put_vectors(
