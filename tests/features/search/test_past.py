@@ -133,7 +133,7 @@ async def test_the_answer_says_what_was_compared(alice, make, index, now, monkey
     assert len(await found(alice.client, "kettle", then)) == 4
     monkeypatch.setattr(past, "CANDIDATES", 3)
     answer = await search(alice.client, "kettle", asOf=then)
-    assert [hit["title"] for hit in answer["data"]["documents"]] == ["T3", "T2", "T1"]  # the latest by then
+    assert sorted(hit["title"] for hit in answer["data"]["documents"]) == ["T1", "T2", "T3"]  # the latest by then
     assert answer["meta"]["notice"] == (
         "Words alone decided, in the texts of then: 3 of 5 documents were compared, the others were not;"
         " semantic=false looks for the literal text in all of them."
@@ -145,17 +145,16 @@ async def test_the_answer_says_what_was_compared(alice, make, index, now, monkey
 
 @proves("SEARCH-AS-OF")
 async def test_of_many_documents_at_most_two_hundred_are_compared(alice, make, now, sql):
-    for number in range(past.CANDIDATES + 5):
+    many = past.CANDIDATES + 5
+    for number in range(many):
         await make.document(alice.client, title=f"T{number}", content="A kettle.")
     await make.indexed(alice)
-    then = await now()
-    ids = await sql.fetch("SELECT id FROM documents WHERE workspace_id = $1", alice.workspace_id)
-    for row in ids:
-        await change(alice.client, row, content="A lamp.")
-    await make.indexed(alice)
-    answer = await search(alice.client, "kettle", asOf=then, limit=100)
-    assert len(answer["data"]["documents"]) == 100
-    assert f"{past.CANDIDATES} of {len(ids)} documents were compared, the others were not" in answer["meta"]["notice"]
+    answer = await search(alice.client, "kettle", asOf=await now(), limit=100)
+    assert len(answer["data"]["documents"]) == 100  # as of now the index leads to the best of them alone
+    assert f"100 of {many} documents were compared, the others were not" in answer["meta"]["notice"]
+    await sql.execute("UPDATE documents SET chunked_revision = 0 WHERE workspace_id = $1", alice.workspace_id)
+    answer = await search(alice.client, "kettle", asOf=await now(), limit=100)
+    assert f"{past.CANDIDATES} of {many} documents were compared, the others were not" in answer["meta"]["notice"]
 
 
 @proves("SEARCH-AS-OF")
@@ -321,8 +320,8 @@ async def test_before_everything_there_was_nothing_and_the_future_is_now(semanti
         ({"asOf": "99999999999"}, "a revision number counts for one item alone"),
         ({"asOf": "yesterday"}, "a time with its zone"),
         ({"asOf": "2026-05-01T12:00:00"}, "a time with its zone"),
-        ({"asOf": "0001-01-01T00:00:00Z"}, "a time with its zone"),
-        ({"asOf": "9999-12-31T23:59:59-23:59"}, "a time with its zone"),
+        ({"asOf": "0001-01-01T00:00:00Z"}, "a time of the years 1900 to 9998"),
+        ({"asOf": "9999-12-31T23:59:59-23:59"}, "a time of the years 1900 to 9998"),
         ({"asOf": "2026-05-01T12:00:00Z", "type": "prompts"}, "only documents are searched as they were"),
         ({"asOf": "2026-05-01T12:00:00Z", "type": "collections"}, "only documents are searched as they were"),
     ],
