@@ -10,9 +10,10 @@ from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import read_document
 from app.features.prompts.errors import PromptNotFound
 from app.features.prompts.service import read_prompt
-from app.features.search import past, queries
+from app.features.search import queries
 from app.features.search.copies import fold
 from app.features.search.errors import ItemNotFound
+from app.features.search.past import service as past
 from app.features.search.schemas import (
     MAX_LIMIT,
     CollectionHit,

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pgvector import HalfVector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
     from uuid import UUID
 
     import asyncpg
@@ -23,18 +22,6 @@ if TYPE_CHECKING:
     from app.store.tx import Tx
 
 CANDIDATES: Final = 100
-
-
-class Piece(NamedTuple):
-    """A text that counts so many times for a part of a document: for the whole (level `document`), or a passage."""
-
-    document_id: UUID
-    part: UUID
-    level: str
-    language: str
-    body: str
-    times: int
-
 
 _LIVE: Final = {
     "document": """x.deleted_at IS NULL AND (cardinality($3::text[]) = 0 OR x.id IN (
@@ -45,7 +32,7 @@ _LIVE: Final = {
 }
 """Items that can be found, by kind: the table of a kind is its plural."""
 
-_LEVELS: Final = {"document": "document,paragraph,turn", "prompt": "prompt", "collection": "collection"}
+LEVELS: Final = {"document": "document,paragraph,turn", "prompt": "prompt", "collection": "collection"}
 """The levels of the index that a kind is looked for in."""
 
 
@@ -63,7 +50,7 @@ def _lives(kind: str, item: str) -> str:
     return f"({item} IN (SELECT id FROM live_{kind}s)) IS TRUE"
 
 
-def _terms(levels: str) -> str:
+def terms(levels: str) -> str:
     """Write the query's terms; their rarity is that among all that the workspace has of a level."""
     return f"""
 terms AS MATERIALIZED (
@@ -76,9 +63,13 @@ def _bm25(k1: float, b: float) -> str:
     return f"sum(value * tf / (tf + {k1} * ({1 - b:.2f} + {b} * p.length / average)))"
 
 
+ITEM_SCORE: Final = _bm25(1.5, 0.75)
+PASSAGE_SCORE: Final = _bm25(0.9, 0.4)
+
+
 def _scores(level: str) -> str:
     return f"""
-SELECT p.chunk_id, {_bm25(1.5, 0.75)} AS score
+SELECT p.chunk_id, {ITEM_SCORE} AS score
   FROM terms
  CROSS JOIN LATERAL (
        SELECT chunk_id, tf, length FROM postings
@@ -89,7 +80,7 @@ SELECT p.chunk_id, {_bm25(1.5, 0.75)} AS score
 
 
 # Documents by their words.
-_DOCUMENT_WORDS: Final = f"""
+DOCUMENT_WORDS: Final = f"""
 document_words AS MATERIALIZED (
   SELECT c.document_id AS id, s.score
     FROM ({_scores("document")}) AS s
@@ -102,7 +93,7 @@ document_words AS MATERIALIZED (
 _DOCUMENT_PASSAGES: Final = f"""
 document_passages AS MATERIALIZED (
   SELECT DISTINCT ON (s.document_id) s.document_id AS id, s.chunk_id AS passage, s.score
-    FROM (SELECT k.id AS document_id, c.id AS chunk_id, {_bm25(0.9, 0.4)} AS score
+    FROM (SELECT k.id AS document_id, c.id AS chunk_id, {PASSAGE_SCORE} AS score
             FROM (SELECT id FROM document_words UNION SELECT id FROM document_near) AS k
            CROSS JOIN LATERAL (
                  SELECT id, language, CASE WHEN speaker IS NULL THEN 'paragraph' ELSE 'turn' END AS level
@@ -201,7 +192,7 @@ def _nothing_near(kind: str) -> str:
 {kind}_near AS (SELECT NULL::uuid AS id, NULL::float8 AS score, NULL::uuid AS passage WHERE false)"""
 
 
-def _bound(kind: str) -> str:
+def bound(kind: str) -> str:
     """Write the score of words that no item can exceed."""
     # A query is read in several languages. Where it is read wrongly no stop word is known and all words are rare: the
     # least bound is that of its own language.
@@ -214,7 +205,7 @@ def _ranked(kind: str) -> str:
     """Write the rows of a kind: one that counts, with its bound, and one for each candidate."""
     return f"""
 SELECT '{kind}' AS kind, NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS part, NULL::float8 AS cosine,
-       NULL::uuid AS passage, {_bound(kind)} AS bound,
+       NULL::uuid AS passage, {bound(kind)} AS bound,
        (SELECT count(*) FROM live_{kind}s) AS total, (SELECT count(*) FROM live_{kind}s WHERE pending) AS pending
 UNION ALL
 SELECT '{kind}', k.id, w.score, p.score, n.score, coalesce(p.passage, n.passage), NULL, NULL, NULL
@@ -230,10 +221,10 @@ def _ranking(kinds: tuple[str, ...], serving: Serving | None) -> str:
 
     Dimension and slot stand in it as literals, as in the indexes.
     """
-    parts = [_terms(",".join(_LEVELS[kind] for kind in kinds))]
+    parts = [terms(",".join(LEVELS[kind] for kind in kinds))]
     for kind in kinds:
         near = _nothing_near(kind) if serving is None else _near(kind, serving, many=serving.many)
-        words = [_DOCUMENT_WORDS, near, _DOCUMENT_PASSAGES] if kind == "document" else [_item_words(kind), near]
+        words = [DOCUMENT_WORDS, near, _DOCUMENT_PASSAGES] if kind == "document" else [_item_words(kind), near]
         parts.extend([_live(kind), *words])
     return f"WITH {','.join(parts)} {' UNION ALL '.join(_ranked(kind) for kind in kinds)}"
 
@@ -265,96 +256,6 @@ SELECT '{kind}' AS kind, count(*) AS total, count(*) FILTER (WHERE x.indexed_rev
 """.replace("$3", "$2")
     for kind, live in _LIVE.items()
 }
-
-# Documents that existed then, with what they were: the same revision that reading one as of then gives. Of those whose
-# words the index has as they are in another revision it cannot say whether they match.
-_THEN: Final = """
-live_documents AS MATERIALIZED (
-  SELECT d.id, d.status, d.created_at, d.chunked_revision <> r.revision AS changed, r.revision, r.title,
-         r.content_digest, r.decided_at
-    FROM documents d
-   CROSS JOIN LATERAL (
-         SELECT revision, title, tags, content_digest, decided_at FROM document_revisions
-          WHERE workspace_id = $1 AND document_id = d.id AND decided_at <= $5
-          ORDER BY revision DESC LIMIT 1) AS r
-   WHERE d.workspace_id = $1 AND d.deleted_at IS NULL AND r.title IS NOT NULL AND r.content_digest IS NOT NULL
-     AND r.tags @> $3::text[]
-)"""
-_CONTENT_THEN: Final = """
-         SELECT content FROM contents WHERE workspace_id = $1 AND digest = x.content_digest OFFSET 0"""
-
-_CANDIDATES_THEN: Final = f"""
-WITH {_terms("document")},{_THEN},{_DOCUMENT_WORDS}, able AS MATERIALIZED (
-  SELECT x.*, w.score
-    FROM live_documents x LEFT JOIN document_words w ON w.id = x.id
-   WHERE x.changed OR w.id IS NOT NULL
-)
-SELECT n.total, n.able, x.id, x.title, x.status, x.revision, x.content_digest, octet_length(t.content) AS size
-  FROM (SELECT (SELECT count(*) FROM live_documents) AS total,
-               CASE WHEN (SELECT count(*) FROM document_words) < $4 THEN (SELECT count(*) FROM able)
-                    ELSE (SELECT count(*) FROM live_documents) END AS able) AS n
-  LEFT JOIN (SELECT * FROM able ORDER BY score DESC NULLS LAST, decided_at DESC, id LIMIT $6) AS x ON true
-  LEFT JOIN LATERAL ({_CONTENT_THEN}) AS t ON true
- ORDER BY x.score DESC NULLS LAST, x.decided_at DESC, x.id
-"""
-
-_TEXTS: Final = "SELECT digest, content FROM contents WHERE workspace_id = $1 AND digest = ANY($2)"
-
-
-def _scores_then(condition: str, bm25: str) -> str:
-    """Write the scores of texts that are in no index: each part's terms are counted as the index counts them."""
-    return f"""
-SELECT p.id, p.part, {bm25} AS score
-  FROM (SELECT id, part, level, language, term, sum(tf)::int AS tf,
-               (sum(sum(tf)) OVER (PARTITION BY id, part))::int AS length
-          FROM (SELECT t.id, t.part, t.level, t.language, l.term, l.tf * t.times AS tf
-                  FROM texts t CROSS JOIN LATERAL search_terms(t.language, t.body) AS l WHERE {condition}) AS every
-         GROUP BY id, part, level, language, term) AS p
-  JOIN terms ON terms.level = p.level AND terms.language = p.language AND terms.term = p.term
- GROUP BY p.id, p.part"""
-
-
-# A text is read in a language in which the query is read too, and a passage counts as one of documents where the index
-# has none of its level: of what is long gone it may know neither.
-_RANKED_THEN: Final = f"""
-WITH {_terms(_LEVELS["document"])}, known AS MATERIALIZED (
-  SELECT DISTINCT level, language FROM terms
-), texts AS MATERIALIZED (
-  SELECT t.id, t.part, t.body, t.times, t.level = 'document' AS whole, k.level, k.language
-    FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::int[])
-         AS t(id, part, level, language, body, times)
-   CROSS JOIN LATERAL (
-         SELECT level, language FROM known
-          ORDER BY (level = t.level AND language = t.language) DESC, level = 'document' DESC,
-                   language = t.language DESC, language
-          LIMIT 1) AS k
-), document_words AS MATERIALIZED ({_scores_then("t.whole", _bm25(1.5, 0.75))}
-), document_passages AS MATERIALIZED (
-  SELECT DISTINCT ON (id) id, part AS passage, score
-    FROM ({_scores_then("NOT t.whole AND (t.id IN (SELECT id FROM document_words)) IS TRUE", _bm25(0.9, 0.4))}) AS s
-   ORDER BY id, score DESC, part
-)
-SELECT NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS part, NULL::float8 AS cosine, NULL::uuid AS passage,
-       {_bound("document")} AS bound
-UNION ALL
-SELECT w.id, w.score, p.score, NULL, p.passage, NULL
-  FROM document_words w LEFT JOIN document_passages p ON p.id = w.id
-"""
-
-# The same order and excerpt as in the search of now, which is a function for the sake of other kinds.
-_LITERAL_THEN: Final = f"""
-WITH {_THEN}, placed AS MATERIALIZED (
-  SELECT x.id, x.title, x.status, x.revision, x.created_at, literal_place($2, x.title) AS named, t.content,
-         literal_place($2, t.content) AS place
-    FROM live_documents x CROSS JOIN LATERAL ({_CONTENT_THEN}) AS t
-)
-SELECT n.total, x.id, x.title, x.status, x.revision, NULL AS score, NULL AS chunk_id,
-       substr(x.content, greatest(x.place - 80, 1), 80 + length($2) + 120) AS highlight
-  FROM (SELECT count(*) AS total FROM live_documents) AS n
-  LEFT JOIN (SELECT * FROM placed WHERE named > 0 OR place > 0
-              ORDER BY (named > 0) DESC, created_at DESC, id LIMIT $4) AS x ON true
- ORDER BY (x.named > 0) DESC, x.created_at DESC, x.id
-"""
 
 
 async def rank(
@@ -396,28 +297,3 @@ async def find_literally(
 async def count_indexed(tx: Tx, kinds: Sequence[str], tags: list[str]) -> list[asyncpg.Record]:
     """Count, by kind, what a search is over, and how many of these are not indexed as they are now."""
     return await tx.fetch(" UNION ALL ".join(_STATE[kind] for kind in kinds), tx.workspace_id, tags)
-
-
-async def list_candidates_then(tx: Tx, text: str, tags: list[str], at: datetime, most: int) -> list[asyncpg.Record]:
-    """List documents that existed at a time, first those that the words rank now, then those changed since then.
-
-    Each row says how many there were (`total`) and how many of them may have the words (`able`); with none that may
-    have them, one row says that.
-    """
-    return await tx.fetch(_CANDIDATES_THEN, tx.workspace_id, text, tags, CANDIDATES, at, most)
-
-
-async def read_texts(tx: Tx, digests: Sequence[bytes]) -> dict[bytes, str]:
-    """Read texts by their digests."""
-    return {row["digest"]: row["content"] for row in await tx.fetch(_TEXTS, tx.workspace_id, digests)}
-
-
-async def rank_texts(tx: Tx, text: str, pieces: Sequence[Piece]) -> list[asyncpg.Record]:
-    """Rank documents by the words of their pieces, which are in no index; the rows are those of `rank`."""
-    columns = [list(column) for column in zip(*pieces, strict=True)] or [[]] * len(Piece._fields)
-    return await tx.fetch(_RANKED_THEN, tx.workspace_id, text, *columns)
-
-
-async def find_literally_then(tx: Tx, text: str, tags: list[str], at: datetime, limit: int) -> list[asyncpg.Record]:
-    """Find documents that held a text at a time, as `find_literally`; the first row says how many existed (`total`)."""
-    return await tx.fetch(_LITERAL_THEN, tx.workspace_id, text, tags, limit, at)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.features.search import past
+from app.features.search.past import service as past
 from tests.contract.requirements import proves
 from tests.edge.mcp.wire import LEGACY_ERA, text_of
 
@@ -131,7 +131,7 @@ async def test_the_answer_says_what_was_compared(alice, make, index, now, monkey
         await change(alice.client, document, content="Gone.")
     await index.run(alice.workspace_id)
     assert len(await found(alice.client, "kettle", then)) == 4
-    monkeypatch.setattr(past, "CANDIDATES", 3)
+    monkeypatch.setattr(past, "COMPARED", 3)
     answer = await search(alice.client, "kettle", asOf=then)
     assert sorted(hit["title"] for hit in answer["data"]["documents"]) == ["T1", "T2", "T3"]  # the latest by then
     assert answer["meta"]["notice"] == (
@@ -145,7 +145,7 @@ async def test_the_answer_says_what_was_compared(alice, make, index, now, monkey
 
 @proves("SEARCH-AS-OF")
 async def test_of_many_documents_at_most_two_hundred_are_compared(alice, make, now, sql):
-    many = past.CANDIDATES + 5
+    many = past.COMPARED + 5
     for number in range(many):
         await make.document(alice.client, title=f"T{number}", content="A kettle.")
     await make.indexed(alice)
@@ -154,7 +154,7 @@ async def test_of_many_documents_at_most_two_hundred_are_compared(alice, make, n
     assert f"100 of {many} documents were compared, the others were not" in answer["meta"]["notice"]
     await sql.execute("UPDATE documents SET chunked_revision = 0 WHERE workspace_id = $1", alice.workspace_id)
     answer = await search(alice.client, "kettle", asOf=await now(), limit=100)
-    assert f"{past.CANDIDATES} of {many} documents were compared, the others were not" in answer["meta"]["notice"]
+    assert f"{past.COMPARED} of {many} documents were compared, the others were not" in answer["meta"]["notice"]
 
 
 @proves("SEARCH-AS-OF")

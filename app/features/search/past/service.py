@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from app.features.documents.service import beside
-from app.features.search import queries
 from app.features.search.copies import fold
-from app.features.search.queries import Piece
+from app.features.search.past import queries
+from app.features.search.past.queries import Piece
 from app.features.search.service import rank
 from app.kit.language import detect
 from app.kit.markdown import Level, chunk
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-CANDIDATES: Final = 200
-"""Documents that are read as of then."""
+COMPARED: Final = 200
+"""Documents that are compared at most."""
 
 BYTES: Final = 2_000_000
 """How long their texts are together at most: one that does not fit is left out, and shorter ones after it are not."""
@@ -50,10 +50,10 @@ async def find(ctx: Context, args: Search, at: datetime, limit: int) -> Found:
     """Search documents as they were at a time; all of them literally, or some by words, as the notice says."""
     if not args.semantic:
         async with ctx.snapshot() as tx:
-            rows = await queries.find_literally_then(tx, args.q, args.tags, at, limit)
+            rows = await queries.find_literally(tx, args.q, args.tags, at, limit)
         return Found([dict(row) for row in rows if row["id"] is not None], rows[0]["total"], None)
     async with ctx.snapshot() as tx:
-        rows = await queries.list_candidates_then(tx, args.q, args.tags, at, CANDIDATES)
+        rows = await queries.list_candidates(tx, args.q, args.tags, at, COMPARED)
         chosen = {row["id"]: row for row in _that_fit(rows)}
         texts = await queries.read_texts(tx, [row["content_digest"] for row in chosen.values()])
     cut = await beside(sum(map(len, texts.values())), _cut, chosen.values(), texts)
