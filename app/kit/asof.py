@@ -47,5 +47,26 @@ def _checked(value: str) -> str:
     return value
 
 
+def moment(value: str) -> datetime:
+    """Read a time, for what is about many things at once: each counts its own revisions.
+
+    Raises:
+        ValueError: it is a revision number, or neither.
+    """
+    found = point(value)
+    if isinstance(found, datetime):
+        return found
+    msg = "must be a time with its zone, such as 2026-05-01T12:00:00Z; a revision number counts for one item alone"
+    raise ValueError(msg)
+
+
+def _timed(value: str) -> str:
+    moment(value)
+    return value
+
+
 AsOf = Annotated[str, Field(max_length=40), BeforeValidator(_text), AfterValidator(_checked)]
 """A revision number or a time, as text, which `point` reads; as of a time, the last revision by then counts."""
+
+AsOfTime = Annotated[AsOf, AfterValidator(_timed)]
+"""A time, as text, which `moment` reads."""

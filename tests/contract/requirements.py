@@ -132,6 +132,7 @@ REQUIREMENTS |= {
     "SEARCH-FRESH": "what is changed, deleted, restored or purged is found as it is now",
     "SEARCH-EMPTY": "each answer names scope, mode and index state; not indexed and not there read differently",
     "SEARCH-LINKS": "search gives prefixed ids and addresses of all types, and fetch reads each of them as text",
+    "SEARCH-AS-OF": "asOf (a time) finds documents as they were: at most 200 by words, all literally, and says so",
     "SEARCH-ORDER": "the same query over the same items gives the same order",
     "SEARCH-LANGUAGES": "words of each language, unspaced scripts and identifiers are found by whole and part",
     "RECALL-MANY": "a workspace of very many vectors is searched by the approximate index, filters and sessions exactly",

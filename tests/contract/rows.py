@@ -62,7 +62,7 @@ _TABLE = """
 1.3 | 20 delete_collection | CHECK-4 COL-25
 1.3 | 21 add_to_collection | CHECK-4 COL-27
 1.3 | 22 remove_from_collection | CHECK-4 COL-28
-1.3 | 23 find_items | CHECK-4 SEARCH-TEXT-100 SEARCH-KINDS SEARCH-LITERAL SEARCH-SCOPES
+1.3 | 23 find_items | CHECK-4 SEARCH-TEXT-100 SEARCH-KINDS SEARCH-LITERAL SEARCH-SCOPES SEARCH-AS-OF
 1.3 | 24 deep_search | CHECK-4 PD-31 PD-TOOLS
 1.3 | 25 deep_read | CHECK-4 PD-33 PD-TOOLS
 1.3 | 26 deep_expand | CHECK-4 PD-32 PD-32-WAYS PD-TOOLS
@@ -109,7 +109,7 @@ _TABLE = """
 2.1 | 26 GET /v1/collections/{id}/items | CHECK-2 COL-26
 2.1 | 27 POST /v1/collections/{id}/items | CHECK-2 COL-27
 2.1 | 28 PUT /v1/collections/{id}/items removes | CHECK-2 COL-28
-2.1 | 29 GET /v1/search | CHECK-2 SEARCH-KINDS SEARCH-LITERAL
+2.1 | 29 GET /v1/search | CHECK-2 SEARCH-KINDS SEARCH-LITERAL SEARCH-AS-OF
 2.1 | 30 POST /v1/pd/session | CHECK-2 PD-30
 2.1 | 31 POST /v1/pd/search | CHECK-2 PD-31
 2.1 | 32 POST /v1/pd/expand | CHECK-2 PD-32 PD-32-WAYS

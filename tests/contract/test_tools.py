@@ -38,7 +38,7 @@ TOOLS = [
     ("delete_collection", "collectionId", "expectedRevision", (f"{D}write",)),
     ("add_to_collection", "collectionId itemIds itemType", "expectedRevision", (f"{D}write",)),
     ("remove_from_collection", "collectionId itemIds itemType", "expectedRevision", (f"{D}write",)),
-    ("find_items", "query", "type semantic tags", READ),
+    ("find_items", "query", "type semantic tags asOf", READ),
     ("deep_search", "query", "limit sessionId collectionId documentId", (f"{D}read",)),
     ("deep_read", "chunkId", "", (f"{D}read",)),
     ("deep_expand", "chunkId direction", "count", (f"{D}read",)),

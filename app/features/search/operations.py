@@ -13,6 +13,7 @@ from app.features.prompts.service import read_prompt
 from app.features.search import queries
 from app.features.search.copies import fold
 from app.features.search.errors import ItemNotFound
+from app.features.search.past import service as past
 from app.features.search.schemas import (
     MAX_LIMIT,
     CollectionHit,
@@ -38,6 +39,7 @@ from app.features.search.service import embed_question, interleave, rank
 from app.gate.operation import Context, query
 from app.gate.policy import Rate, Scope
 from app.gate.site import Site
+from app.kit.asof import moment
 from app.kit.errors import InsufficientScope
 from app.kit.ids import parse_id
 
@@ -68,6 +70,9 @@ async def search_items(ctx: Context, args: Search) -> SearchResult:
     `semantic=true` ranks by words and meaning together; `semantic=false` finds the literal text in titles, descriptions
     and whole bodies, also before indexing is done. Only types that the credential may read are searched. `meta` says
     what was searched and how much of it is not in the index yet: nothing found is not the same as not indexed.
+
+    `asOf`, a time, searches documents as they were then, but for those in the trash now: by words alone, over at most
+    200 of them, and `meta.notice` says how many; with `semantic=false` over all. `revision` of a hit reads it.
     """
     found, meta = await _find(ctx, args)
     data = Hits(
@@ -143,27 +148,39 @@ _READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text, Kind.COL
 
 async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
     limit = min(args.limit, MAX_LIMIT)
-    kinds = [kind for kind, scope in _SCOPES.items() if args.type in {Kind.ALL, kind} and scope in ctx.principal.scopes]
+    everything = [Kind.DOCUMENTS] if args.as_of is not None else list(_SCOPES)
+    searched = everything if args.type is Kind.ALL else [args.type]
+    kinds = [kind for kind, scope in _SCOPES.items() if kind in searched and scope in ctx.principal.scopes]
+    found, index, notice = await _find_kinds(ctx, args, kinds, limit)
+    return {kind: found.get(kind, []) for kind in _SCOPES}, _meta(ctx, args, kinds, index, notice)
+
+
+async def _find_kinds(
+    ctx: Context, args: Search, kinds: Sequence[Kind], limit: int
+) -> tuple[_Found, IndexState, str | None]:
     if not kinds:
-        return {kind: [] for kind in _SCOPES}, _meta(ctx, args, kinds, IndexState(total=0, pending=0), None)
+        return {}, IndexState(total=0, pending=0), None
+    if args.as_of is not None:
+        then = await past.find(ctx, args, moment(args.as_of), limit)
+        return {Kind.DOCUMENTS: then.hits}, IndexState(total=then.total, pending=0), then.notice
     meaning = await embed_question(ctx, args.q) if args.semantic else None
     async with ctx.snapshot() as tx:
         if meaning is None:
-            found, index = await _literally(tx, args, kinds, limit)
-        else:
-            found, index = await _by_meaning(tx, args, kinds, limit, meaning)
-    return {kind: found.get(kind, []) for kind in _SCOPES}, _meta(ctx, args, kinds, index, meaning)
+            return *await _literally(tx, args, kinds, limit), None
+        return *await _by_meaning(tx, args, kinds, limit, meaning), meaning.notice
 
 
-def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState, meaning: Meaning | None) -> SearchMeta:
-    notices = [meaning.notice] if meaning is not None and meaning.notice is not None else []
-    mode = SearchMode.LEXICAL if notices else SearchMode.HYBRID if args.semantic else SearchMode.LITERAL
+def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState, notice: str | None) -> SearchMeta:
+    notices = [notice] if notice is not None else []
+    by_words = notice is not None or args.as_of is not None
+    mode = SearchMode.LITERAL if not args.semantic else SearchMode.LEXICAL if by_words else SearchMode.HYBRID
     if args.limit > MAX_LIMIT:
         notices.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned.")
     return SearchMeta(
         semantic=args.semantic,
         query=args.q,
         mode=mode,
+        as_of=args.as_of,
         scope=SearchScope(types=list(kinds), tags=args.tags, restricted=ctx.principal.collections is not None),
         index=index,
         pending=index.pending,
@@ -211,4 +228,4 @@ def _document_hit(hit: Mapping[str, Any]) -> DocumentHit:
     highlight = (text if hit["score"] is None else text[:EXCERPT]) or None
     fields = _named(hit, "title", "status", "chunk_id")
     fields["copies"] = [DocumentCopy(document_id=copy["id"], title=copy["title"]) for copy in hit.get("copies", ())]
-    return DocumentHit(document_id=hit["id"], highlight=highlight, **fields)
+    return DocumentHit(document_id=hit["id"], highlight=highlight, revision=hit.get("revision"), **fields)

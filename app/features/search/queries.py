@@ -34,7 +34,7 @@ _LIVE: Final = {
 }
 """Items that can be found, by kind: the table of a kind is its plural."""
 
-_LEVELS: Final = {"document": "document,paragraph,turn", "prompt": "prompt", "collection": "collection"}
+LEVELS: Final = {"document": "document,paragraph,turn", "prompt": "prompt", "collection": "collection"}
 """The levels of the index that a kind is looked for in."""
 
 
@@ -52,7 +52,7 @@ def _lives(kind: str, item: str) -> str:
     return f"({item} IN (SELECT id FROM live_{kind}s)) IS TRUE"
 
 
-def _terms(levels: str) -> str:
+def terms(levels: str) -> str:
     """Write the query's terms; their rarity is that among all that the workspace has of a level."""
     return f"""
 terms AS MATERIALIZED (
@@ -65,9 +65,13 @@ def _bm25(k1: float, b: float) -> str:
     return f"sum(value * tf / (tf + {k1} * ({1 - b:.2f} + {b} * p.length / average)))"
 
 
+ITEM_SCORE: Final = _bm25(1.5, 0.75)
+PASSAGE_SCORE: Final = _bm25(0.9, 0.4)
+
+
 def _scores(level: str) -> str:
     return f"""
-SELECT p.chunk_id, {_bm25(1.5, 0.75)} AS score
+SELECT p.chunk_id, {ITEM_SCORE} AS score
   FROM terms
  CROSS JOIN LATERAL (
        SELECT chunk_id, tf, length FROM postings
@@ -78,7 +82,7 @@ SELECT p.chunk_id, {_bm25(1.5, 0.75)} AS score
 
 
 # Documents by their words.
-_DOCUMENT_WORDS: Final = f"""
+DOCUMENT_WORDS: Final = f"""
 document_words AS MATERIALIZED (
   SELECT c.document_id AS id, s.score
     FROM ({_scores("document")}) AS s
@@ -91,7 +95,7 @@ document_words AS MATERIALIZED (
 _DOCUMENT_PASSAGES: Final = f"""
 document_passages AS MATERIALIZED (
   SELECT DISTINCT ON (s.document_id) s.document_id AS id, s.chunk_id AS passage, s.score
-    FROM (SELECT k.id AS document_id, c.id AS chunk_id, {_bm25(0.9, 0.4)} AS score
+    FROM (SELECT k.id AS document_id, c.id AS chunk_id, {PASSAGE_SCORE} AS score
             FROM (SELECT id FROM document_words UNION SELECT id FROM document_near) AS k
            CROSS JOIN LATERAL (
                  SELECT id, language, CASE WHEN speaker IS NULL THEN 'paragraph' ELSE 'turn' END AS level
@@ -173,15 +177,20 @@ def _nothing_near(kind: str) -> str:
 {kind}_near AS (SELECT NULL::uuid AS id, NULL::float8 AS score, NULL::uuid AS passage WHERE false)"""
 
 
-def _ranked(kind: str) -> str:
-    """Write the rows of a kind: one that counts, with the score that no item can exceed, and one for each candidate."""
+def bound(kind: str) -> str:
+    """Write the score of words that no item can exceed."""
     # A query is read in several languages. Where it is read wrongly no stop word is known and all words are rare: the
     # least bound is that of its own language.
+    return f"""(
+       SELECT min(whole)
+         FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' GROUP BY language) AS every)"""
+
+
+def _ranked(kind: str) -> str:
+    """Write the rows of a kind: one that counts, with its bound, and one for each candidate."""
     return f"""
 SELECT '{kind}' AS kind, NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS part, NULL::float8 AS cosine,
-       NULL::uuid AS passage,
-       (SELECT min(whole)
-          FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' GROUP BY language) AS every) AS bound,
+       NULL::uuid AS passage, {bound(kind)} AS bound,
        (SELECT count(*) FROM live_{kind}s) AS total, (SELECT count(*) FROM live_{kind}s WHERE pending) AS pending
 UNION ALL
 SELECT '{kind}', k.id, w.score, p.score, n.score, coalesce(p.passage, n.passage), NULL, NULL, NULL
@@ -197,10 +206,10 @@ def _ranking(kinds: tuple[str, ...], serving: Serving | None) -> str:
 
     Dimension and slot stand in it as literals, as in the indexes.
     """
-    parts = [_terms(",".join(_LEVELS[kind] for kind in kinds))]
+    parts = [terms(",".join(LEVELS[kind] for kind in kinds))]
     for kind in kinds:
         near = _nothing_near(kind) if serving is None else _near(kind, serving, many=serving.many)
-        words = [_DOCUMENT_WORDS, near, _DOCUMENT_PASSAGES] if kind == "document" else [_item_words(kind), near]
+        words = [DOCUMENT_WORDS, near, _DOCUMENT_PASSAGES] if kind == "document" else [_item_words(kind), near]
         parts.extend([_live(kind), *words])
     return f"WITH {','.join(parts)} {' UNION ALL '.join(_ranked(kind) for kind in kinds)}"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from app.kit.asof import AsOfTime
 from app.kit.schema import Model, Positive, TagFilter, absent
 
 DEFAULT_LIMIT = 20
@@ -49,6 +50,16 @@ class Search(Model):
     ]
     tags: Annotated[TagFilter, Field(default_factory=list)]
     limit: Annotated[Positive, Field(default=DEFAULT_LIMIT, description="Hits of each type, at most 100.")]
+    as_of: Annotated[
+        AsOfTime | None, Field(default=None, description="A time: documents as they were then, by words or literally.")
+    ]
+
+    @model_validator(mode="after")
+    def _documents_alone(self) -> Self:
+        if self.as_of is not None and self.type in {Kind.PROMPTS, Kind.COLLECTIONS}:
+            msg = f"asOf: only documents are searched as they were; leave out type={self.type.value} or asOf"
+            raise ValueError(msg)
+        return self
 
 
 class PromptHit(Model):
@@ -78,6 +89,10 @@ class DocumentHit(Model):
     status: str
     highlight: Annotated[str | None, Field(default=None, exclude_if=absent)]
     chunk_id: Annotated[UUID | None, Field(default=None, exclude_if=absent)]
+    revision: Annotated[
+        int | None,
+        Field(default=None, exclude_if=absent, description="With `asOf`: the revision of then, by which it is read."),
+    ]
     copies: Annotated[
         list[DocumentCopy],
         Field(
@@ -131,6 +146,9 @@ class SearchMeta(Model):
             description="hybrid: words and meaning; lexical: words alone, and `notice` says why; literal: the text as"
             " it stands."
         ),
+    ]
+    as_of: Annotated[
+        str | None, Field(default=None, exclude_if=absent, description="The time, as it was sent: all is as of then.")
     ]
     scope: SearchScope
     index: IndexState

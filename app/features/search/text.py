@@ -72,6 +72,8 @@ def _document(hit: DocumentHit) -> list[str]:
     lines = [f"- **{one_line(hit.title)}**", f"  ID: {hit.document_id} | Status: {hit.status}{_score(hit.score)}"]
     if hit.chunk_id is not None:
         lines.append(f"  Chunk: {hit.chunk_id}")
+    if hit.revision is not None:
+        lines.append(f"  Revision: {hit.revision}")
     return lines + [f"  Same text: {one_line(copy.title)} ({copy.document_id})" for copy in hit.copies]
 
 
@@ -86,11 +88,12 @@ def _how(meta: SearchMeta, *, found: bool) -> list[str]:
     key = "; this key sees only its collections" if meta.scope.restricted else ""
     state = meta.index
     lines = [meta.notice] if meta.notice else []
-    lines.append(f"Searched {kinds}{tags} for {_MODES[meta.mode]}{key}. Items in this scope: {state.total}.")
+    then = f" as of {meta.as_of}" if meta.as_of is not None else ""
+    lines.append(f"Searched {kinds}{then}{tags} for {_MODES[meta.mode]}{key}. Items in this scope: {state.total}.")
     if state.pending and meta.mode is not SearchMode.LITERAL:
         first = "Not indexed yet" if found else "This does not mean that there is nothing. Not indexed yet"
         lines.append(f"{first}: {state.pending} of {state.total}; semantic=false sees these too.")
-    elif not found:
+    elif not found and (meta.as_of is None or meta.mode is SearchMode.LITERAL):
         lines.append("All of it was searched: there is nothing to find here.")
     return lines
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest_asyncio
@@ -11,6 +12,7 @@ from pgvector import HalfVector
 from app.features.indexing.remote import MiniLM
 from app.features.indexing.service import Serving
 from app.features.search import queries
+from app.features.search.past import queries as past
 from app.kit.ids import NO_ID
 
 DOCUMENTS = 30
@@ -49,7 +51,23 @@ _VECTORS = """
 INSERT INTO vectors SELECT $1, text_digest, 0, $2, 384, $3::halfvec FROM chunks WHERE workspace_id = $1
 ON CONFLICT DO NOTHING
 """
-_TABLES = ("contents", "documents", "document_tags", "chunks", "postings", "vectors", "index_statistics")
+_REVISIONS = """
+INSERT INTO document_revisions (workspace_id, document_id, revision, id, version, content_changed, title, tags,
+                                content_digest, content_hash, action, author_id, author_name, grant_id, decided_at)
+SELECT workspace_id, id, n, gen_random_uuid(), n, true, title, tags, content_digest, '', 'create', created_by, 'x', id,
+       now() - interval '1 day' * (3 - n)
+  FROM documents, generate_series(1, 3) n WHERE workspace_id = $1
+"""
+_TABLES = (
+    "contents",
+    "documents",
+    "document_revisions",
+    "document_tags",
+    "chunks",
+    "postings",
+    "vectors",
+    "index_statistics",
+)
 SERVING = Serving(MiniLM.name, MiniLM.dim, 0)
 BIG = ("chunks", "postings", "vectors", "contents")
 
@@ -62,6 +80,7 @@ async def fill(database, user, documents):
     async with database.tx(user.workspace_id) as tx:
         await tx.execute(_CONTENTS, user.workspace_id, documents)
         await tx.execute(_DOCUMENTS, user.workspace_id, documents, user.id)
+        await tx.execute(_REVISIONS, user.workspace_id)
         await tx.execute(_CHUNKS, user.workspace_id, PASSAGES)
         await tx.execute(_POSTINGS, user.workspace_id)
         await tx.execute(_STATISTICS, user.workspace_id)
@@ -161,6 +180,19 @@ async def test_the_literal_statement_reads_only_the_own_texts(tenants, database,
     assert not {"contents", "chunks", "documents"} & scanned_whole(nodes)
     assert {"contents", "documents"} <= relations(nodes)
     assert sum(foreign_rows(nodes).values()) == 0
+
+
+async def test_a_search_as_of_a_time_reads_only_own_rows_by_their_keys(tenants, database):
+    user, at = tenants[1], datetime.now(UTC) - timedelta(hours=12)
+    for statement, text, *last in ((past._LIST, "term1 term2", 200), (past._LITERAL, "text 7")):
+        nodes = await plan(database, user, statement, text, [], queries.CANDIDATES, at, *last)
+        assert {"contents", "documents", "document_revisions"} <= relations(nodes)
+        assert not {"contents", "documents", "document_revisions", "chunks"} & scanned_whole(nodes)
+        assert sum(foreign_rows(nodes).values()) == 0
+        of_then = [
+            n["Actual Rows"] * n["Actual Loops"] for n in nodes if n.get("Relation Name") == "document_revisions"
+        ]
+        assert of_then == [DOCUMENTS]
 
 
 async def test_the_literal_function_sees_what_the_transaction_may_see(tenants, database, make):

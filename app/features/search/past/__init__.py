@@ -1,0 +1,1 @@
+"""Search as of a time."""
