@@ -97,7 +97,7 @@ async def test_tags_are_those_of_then(semantic, alice, make, index, now):
 @proves("SEARCH-AS-OF")
 async def test_as_of_now_ranks_as_words_alone_do_now(alice, make, index, now, monkeypatch):
     monkeypatch.setattr("app.features.search.service.helps", lambda *_: False)
-    chat = "**Ann** (3 May 2024): Did the ferry leave?\n\n**Bob** (3 May 2024): The island ferry left at seven."
+    chat = "**Ann** (3 May 2024): Bob, did it leave? Bob! Bob!\n\n**Bob** (3 May 2024): The island ferry left at seven."
     texts = {
         "Ferry": "# Times\n\nThe ferry to the island leaves at seven.\n\n# Rules\n\nNo smoking on the island.",
         "Island": "An island of sheep. " * 40 + "\n\nThe ferry is late.\n\n" + "Rain on the island. " * 60,
@@ -108,7 +108,7 @@ async def test_as_of_now_ranks_as_words_alone_do_now(alice, make, index, now, mo
     for title, content in texts.items():
         await make.document(alice.client, title=title, content=content)
     await index.run(alice.workspace_id)
-    for q in ("island ferry", "when does the ferry to the island leave", "Insel"):
+    for q in ("island ferry", "when does the ferry to the island leave", "Insel", "Bob"):
         hits = (await search(alice.client, q, type="documents"))["data"]["documents"]
         then = await found(alice.client, q, await now())
         assert [hit.pop("revision") for hit in then] == [1] * len(hits)
