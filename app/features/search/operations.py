@@ -207,18 +207,24 @@ async def _by_meaning(
 ) -> tuple[_Found, IndexState]:
     """Rank in one statement, describe what is kept in another; once more, and deeper, where copies took all places."""
     limit = min(args.limit, MAX_LIMIT)
-    for candidates in (queries.CANDIDATES, queries.MANY_CANDIDATES):
-        rows = await queries.rank(
-            tx, [kind.item for kind in looked_at], args.q, args.tags, meaning.vector, meaning.serving, candidates
-        )
-        spare = candidates - limit if candidates > queries.CANDIDATES else SPARE
-        kept = {kind: rank(meaning.serving.model, rows[kind.item])[: limit + spare] for kind in looked_at}
-        found = await _described(tx, args, kinds, kept)
-        more = len(rows.get("document", ())) > candidates or len(kept.get(Kind.DOCUMENTS, ())) == limit + spare
-        if not more or len(found[Kind.DOCUMENTS]) >= limit:
-            break
+    found, index, more = await _ranked(tx, args, kinds, looked_at, meaning, queries.CANDIDATES)
+    if more and len(found[Kind.DOCUMENTS]) < limit:
+        found, index, _ = await _ranked(tx, args, kinds, looked_at, meaning, queries.MANY_CANDIDATES)
+    return {kind: found[kind][:limit] for kind in kinds}, index
+
+
+async def _ranked(
+    tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind], meaning: Meaning, candidates: int
+) -> tuple[_Found, IndexState, bool]:
+    """Rank so many candidates; also tells whether there may be more documents than were looked at."""
+    rows = await queries.rank(
+        tx, [kind.item for kind in looked_at], args.q, args.tags, meaning.vector, meaning.serving, candidates
+    )
+    most = max(min(args.limit, MAX_LIMIT) + SPARE, candidates // 2)
+    kept = {kind: rank(meaning.serving.model, rows[kind.item])[:most] for kind in looked_at}
+    more = len(rows.get("document", ())) > candidates or len(kept.get(Kind.DOCUMENTS, ())) == most
     counted = [row for kind in kinds for row in rows[kind.item] if row["id"] is None]
-    return {kind: found[kind][:limit] for kind in kinds}, _state(counted)
+    return await _described(tx, args, kinds, kept), _state(counted), more
 
 
 async def _described(tx: Tx, args: Search, kinds: Sequence[Kind], kept: Mapping[Kind, Sequence[Hit]]) -> _Found:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from app.features.search.past import service as past
@@ -301,7 +299,7 @@ async def test_titles_come_first_in_a_literal_search_then_the_newest(alice, make
         ("2001-01-01T00:00:00+14:00", False),
         ("978307200000", False),
         ("9998-12-31T23:59:59Z", True),
-        ((datetime.now(UTC) + timedelta(days=1)).isoformat(), True),
+        ("2999-01-01T00:00:00Z", True),
     ],
 )
 async def test_before_everything_there_was_nothing_and_the_future_is_now(semantic, when, there, alice, make, index):
