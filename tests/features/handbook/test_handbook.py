@@ -95,6 +95,15 @@ async def test_the_endpoint_has_three_tools_that_only_read_and_wants_no_credenti
 
 
 @proves("DOCS-MCP")
+@pytest.mark.parametrize("origin", ["https://elsewhere.test", "null"])
+async def test_pages_of_every_origin_may_call_what_looks_at_no_credential(http, origin):
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = await http.post(ENDPOINT, json=message, headers={"accept": "application/json", "origin": origin})
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "*")
+    assert len(answer.json()["result"]["tools"]) == 3
+
+
+@proves("DOCS-MCP")
 @pytest.mark.parametrize(
     ("query", "path"),
     [
