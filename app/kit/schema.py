@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast
 from urllib.parse import quote
 
 from pydantic import (
@@ -17,12 +17,16 @@ from pydantic import (
     GetCoreSchemaHandler,
     PlainSerializer,
     StringConstraints,
+    ValidationError,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import core_schema
+from pydantic_core import PydanticCustomError, core_schema
 
 from app.kit.sanitize import sanitize
+
+if TYPE_CHECKING:
+    from typing import LiteralString
 
 T = TypeVar("T")
 FIRST_YEAR, LAST_YEAR = 1899, 9999
@@ -70,6 +74,13 @@ def not_null(value: Any) -> Any:
         msg = "must not be null; leave it out to keep it"
         raise ValueError(msg)
     return value
+
+
+def field_error(field: str, message: str) -> ValidationError:
+    """Say in a validator of a whole model which field is wrong or lacking, by its name on the wire."""
+    return ValidationError.from_exception_data(
+        field, [{"type": PydanticCustomError("field", cast("LiteralString", message)), "loc": (field,), "input": None}]
+    )
 
 
 class One(Model, Generic[T]):
