@@ -41,6 +41,7 @@ REQUIREMENTS |= {
     "ENV-ONE": "a single thing is {data: {…}}",
     "ENV-LIST": "a list is {data: […], pagination: {cursor, hasMore}}",
     "ENV-ERROR": "a refusal is {error: {code, reason, message, details}} with the HTTP status as code",
+    "ENV-REASONS": "the reasons in the code are one list, and those beyond the contract are explained",
     "ENV-TIMES": "times are epoch milliseconds",
     "ENV-TYPE": "requests are application/json, else 415",
     "ENV-CORS": "a preflight answers 204 for every origin with the headers that clients need",
