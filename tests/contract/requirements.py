@@ -135,7 +135,7 @@ REQUIREMENTS |= {
     "SEARCH-LINKS": "search gives prefixed ids and addresses of all types, and fetch reads each of them as text",
     "SEARCH-ORDER": "the same query over the same items gives the same order",
     "SEARCH-LANGUAGES": "words of each language, unspaced scripts and identifiers are found by whole and part",
-    "RECALL-MANY": "a workspace of very many vectors is searched by the approximate index, filters and sessions exactly",
+    "RECALL-MANY": "a workspace of many vectors is searched by the approximate index, filters and sessions exactly",
     "SEARCH-MODE": "answers say when words alone decided, and why",
     "SEARCH-HANDOVER": "what one client saves, another finds by the tools' own descriptions",
     "RES-PUBLIC": "contextrepo://capabilities and contextrepo://openapi are readable by everybody",
