@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast
+from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import quote
 
 from pydantic import (
@@ -24,9 +24,6 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError, core_schema
 
 from app.kit.sanitize import sanitize
-
-if TYPE_CHECKING:
-    from typing import LiteralString
 
 T = TypeVar("T")
 FIRST_YEAR, LAST_YEAR = 1899, 9999
@@ -78,9 +75,8 @@ def not_null(value: Any) -> Any:
 
 def field_error(field: str, message: str) -> ValidationError:
     """Say in a validator of a whole model which field is wrong or lacking, by its name on the wire."""
-    return ValidationError.from_exception_data(
-        field, [{"type": PydanticCustomError("field", cast("LiteralString", message)), "loc": (field,), "input": None}]
-    )
+    problem = PydanticCustomError("field", message)
+    return ValidationError.from_exception_data(field, [{"type": problem, "loc": (field,), "input": None}])
 
 
 class One(Model, Generic[T]):

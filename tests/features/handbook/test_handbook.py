@@ -36,6 +36,7 @@ async def tool(http, name, **arguments):
 async def test_every_page_is_html_and_markdown(http, path):
     page, twin = await http.get(path), await http.get(f"{path}.md")
     assert page.status_code == twin.status_code == 200
+    assert page.headers["access-control-allow-origin"] == twin.headers["access-control-allow-origin"] == "*"
     assert twin.headers["content-type"] == "text/markdown; charset=utf-8"
     assert twin.text.startswith("# ")
     assert f'<link rel="alternate" type="text/markdown" href="{path}.md">' in page.text
