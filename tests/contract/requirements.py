@@ -41,6 +41,7 @@ REQUIREMENTS |= {
     "ENV-ONE": "a single thing is {data: {…}}",
     "ENV-LIST": "a list is {data: […], pagination: {cursor, hasMore}}",
     "ENV-ERROR": "a refusal is {error: {code, reason, message, details}} with the HTTP status as code",
+    "ENV-REASONS": "the reasons in the code are one list, and those beyond the contract are explained",
     "ENV-TIMES": "times are epoch milliseconds",
     "ENV-TYPE": "requests are application/json, else 415",
     "ENV-CORS": "a preflight answers 204 for every origin with the headers that clients need",
@@ -135,8 +136,12 @@ REQUIREMENTS |= {
     "SEARCH-AS-OF": "asOf (a time) finds documents as they were: at most 200 by words, all literally, and says so",
     "SEARCH-ORDER": "the same query over the same items gives the same order",
     "SEARCH-LANGUAGES": "words of each language, unspaced scripts and identifiers are found by whole and part",
+<<<<<<< HEAD
     "RECALL-MANY": "very many vectors are searched by the approximate index, filters and sessions exactly",
     "SEARCH-MEMBERS": "collections are found through their members and name them, in both modes",
+=======
+    "RECALL-MANY": "a workspace of many vectors is searched by the approximate index, filters and sessions exactly",
+>>>>>>> wires
     "SEARCH-MODE": "answers say when words alone decided, and why",
     "SEARCH-HANDOVER": "what one client saves, another finds by the tools' own descriptions",
     "RES-PUBLIC": "contextrepo://capabilities and contextrepo://openapi are readable by everybody",

@@ -36,6 +36,7 @@ async def tool(http, name, **arguments):
 async def test_every_page_is_html_and_markdown(http, path):
     page, twin = await http.get(path), await http.get(f"{path}.md")
     assert page.status_code == twin.status_code == 200
+    assert page.headers["access-control-allow-origin"] == twin.headers["access-control-allow-origin"] == "*"
     assert twin.headers["content-type"] == "text/markdown; charset=utf-8"
     assert twin.text.startswith("# ")
     assert f'<link rel="alternate" type="text/markdown" href="{path}.md">' in page.text
@@ -92,6 +93,15 @@ async def test_the_endpoint_has_three_tools_that_only_read_and_wants_no_credenti
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     answer = await http.post(ENDPOINT, json=message, headers={"accept": "application/json"} | wrong)
     assert answer.status_code == 200
+
+
+@proves("DOCS-MCP")
+@pytest.mark.parametrize("origin", ["https://elsewhere.test", "null"])
+async def test_pages_of_every_origin_may_call_what_looks_at_no_credential(http, origin):
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = await http.post(ENDPOINT, json=message, headers={"accept": "application/json", "origin": origin})
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "*")
+    assert len(answer.json()["result"]["tools"]) == 3
 
 
 @proves("DOCS-MCP")

@@ -40,6 +40,17 @@ def path(link):
     return link["url"].removeprefix(BASE_URL)
 
 
+@proves("LINK-PAGE")
+async def test_the_preview_of_a_shared_text_is_what_a_reader_sees_of_it(alice, browser, reader, make):
+    content = (
+        "# Horn\n\nSound **it** [thrice](https://example.com/a), `now`:\n\n- when *fog*\n  comes\n- ![a ship](x.png)\n"
+    )
+    link = await share(browser, await make.document(alice.client, title="T", content=content))
+    page = await reader.get(path(link))
+    for name in ('property="og:description"', 'name="description"'):
+        assert f'<meta {name} content="Horn Sound it thrice, now: when fog comes a ship">' in page.text
+
+
 @proves("LINK-PAGE", "LINK-HEADERS")
 async def test_a_shared_document_is_a_page_for_people_that_nobody_may_index_or_script(alice, browser, reader, make):
     made = await make.document(alice.client, title="Fog & <b>light</b>", content="# Horn\nSound *it*.", tags=["t"])
