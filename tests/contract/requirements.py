@@ -136,12 +136,8 @@ REQUIREMENTS |= {
     "SEARCH-AS-OF": "asOf (a time) finds documents as they were: at most 200 by words, all literally, and says so",
     "SEARCH-ORDER": "the same query over the same items gives the same order",
     "SEARCH-LANGUAGES": "words of each language, unspaced scripts and identifiers are found by whole and part",
-<<<<<<< HEAD
     "RECALL-MANY": "very many vectors are searched by the approximate index, filters and sessions exactly",
     "SEARCH-MEMBERS": "collections are found through their members and name them, in both modes",
-=======
-    "RECALL-MANY": "a workspace of many vectors is searched by the approximate index, filters and sessions exactly",
->>>>>>> wires
     "SEARCH-MODE": "answers say when words alone decided, and why",
     "SEARCH-HANDOVER": "what one client saves, another finds by the tools' own descriptions",
     "RES-PUBLIC": "contextrepo://capabilities and contextrepo://openapi are readable by everybody",

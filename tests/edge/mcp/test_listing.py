@@ -75,7 +75,7 @@ async def test_tools_that_change_anything_say_that_the_user_must_want_it(http):
         for tool in await tools_of(http)
         if not tool["annotations"]["readOnlyHint"] and not re.search(r"\buser('s| wants)", tool["description"])
     ]
-    assert set(silent) <= {"update_prompt", "restore_prompt_version"}  # these two are still to be worded
+    assert silent == []
 
 
 async def test_the_list_is_public_and_may_be_kept(http):
