@@ -96,7 +96,7 @@ async def _opened(request: Request, token: str) -> Shared:
 
     Raises:
         _Locked: there is a password, and the right one was not sent.
-        NothingShared, LinkEnded, RateLimited, Unavailable.
+        NothingShared, RateLimited, Unavailable.
     """
     links, gate = gate_of(request).get(Links), gate_of(request)
     shared = await links.find(token)

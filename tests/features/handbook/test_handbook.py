@@ -13,6 +13,8 @@ from mcp.client.streamable_http import streamable_http_client
 from app import features
 from app.edge.mcp.surface import every, narrow
 from app.features.handbook.guides import GUIDES
+from app.gate.policy import Feature, Meter, Rate
+from app.kit.errors import FeatureNotInPlan, PlanRequired, QuotaExceeded
 from tests.contract.requirements import proves
 from tests.support.asgi import Transport
 from tests.support.service import BASE_URL
@@ -69,6 +71,28 @@ async def test_the_references_name_every_operation_and_every_tool(http):
     assert re.findall(r"^## ([a-z_]+)$", tools, re.MULTILINE) == [tool.name for tool in narrow(known)]
     extra = {tool.name for tool in every(known)} - {tool.name for tool in narrow(known)}
     assert all(f"- `{name}`:" in tools for name in extra)
+
+
+@proves("DISC-DOCS")
+async def test_the_page_of_the_dashboard_names_every_page_that_a_person_can_go_to(http):
+    named = set(re.findall(r"^\| `(/dashboard[^`]*)`", (await http.get("/docs/dashboard.md")).text, re.MULTILINE))
+    pages = features.collect("pages", "PAGES")
+    fixed = {page.path for page in pages if "GET" in page.methods and page.path.startswith("/dashboard")}
+    assert named == {path for path in fixed if "{" not in path}
+
+
+@proves("DISC-DOCS")
+async def test_the_page_of_plans_has_what_the_code_counts_and_refuses(http, service):
+    text = (await http.get("/docs/plans.md")).text
+    faces = [face.operation for face in features.collect("rest", "ROUTES")]
+    for rate in Rate:
+        assert f"| `{rate}` | {sum(1 for operation in faces if operation.rate is rate)} |" in text
+    for name in (*Meter, *Feature, *service.state.gate.plans.plans):
+        assert f"`{name}`" in text
+    for refusal in (PlanRequired, FeatureNotInPlan, QuotaExceeded):
+        assert f"| `{refusal.reason}` |" in text
+    assert "- `web_pages`: `POST /v1/documents/scrape`, `POST /v1/documents/{documentId}/refresh`\n" in text
+    assert "`GET /v1/user/me`, and the pages of" in text
 
 
 async def test_a_page_that_is_not_there_is_404(http):
