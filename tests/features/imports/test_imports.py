@@ -227,3 +227,15 @@ async def test_times_at_the_ends_of_the_calendar_are_refused(alice, field, when)
     answer = await archives.put(alice.client, import_id, 1, [text, (place, wrong)])
     assert (answer.status_code, answer.json()["error"]["reason"]) == (400, "INVALID_REQUEST")
     assert (await alice.client.get("/v1/documents")).json()["data"] == []
+
+
+@proves("IMPORT-CHUNKS")
+async def test_an_import_that_took_nothing_cannot_be_finished(alice):
+    import_id = await archives.start(alice.client)
+    assert (await archives.put(alice.client, import_id, 1, [("notes.txt", "x")])).status_code == 400
+    refused = await alice.client.post(f"/v1/imports/{import_id}:finish")
+    assert (refused.status_code, refused.json()["error"]["reason"]) == (409, "IMPORT_EMPTY")
+    assert (await alice.client.get(f"/v1/imports/{import_id}")).json()["data"]["finished"] is False
+    assert (await archives.put(alice.client, import_id, 1, document())).status_code == 200
+    done = await alice.client.post(f"/v1/imports/{import_id}:finish")
+    assert (done.status_code, done.json()["data"]["finished"]) == (200, True)
