@@ -239,3 +239,33 @@ async def test_an_import_that_took_nothing_cannot_be_finished(alice):
     assert (await archives.put(alice.client, import_id, 1, document())).status_code == 200
     done = await alice.client.post(f"/v1/imports/{import_id}:finish")
     assert (done.status_code, done.json()["data"]["finished"]) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("url", "taken"),
+    [
+        ("https://example.test/ä?q=1#x", True),
+        ("HTTP://example.test", True),
+        ("javascript:alert(1)", False),
+        ("JaVaScRiPt://example.test/%0aalert(1)", False),
+        (" javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("java\nscript:alert(1)//http://", False),
+        ("https://example.test\njavascript:alert(1)", False),
+        ("//example.test", False),
+        ("https://", False),
+        ("", False),
+    ],
+)
+async def test_a_source_is_an_address_of_the_web(alice, url, taken):
+    item_id = str(new_id())
+    files = [
+        text_file(f"documents/{item_id}.md", "Text."),
+        (f"documents/{item_id}.jsonl", history(item_id, {"text": sha("Text.")}, sourceUrl=url)),
+    ]
+    answer = await archives.put(alice.client, await archives.start(alice.client), 1, files)
+    assert answer.status_code == (200 if taken else 400), answer.text
+    if taken:
+        assert (await alice.client.get(f"/v1/documents/{item_id}")).json()["data"]["sourceUrl"] == url
+    else:
+        assert "must be an http or https address" in answer.json()["error"]["message"]
