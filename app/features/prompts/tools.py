@@ -64,7 +64,8 @@ TOOLS = [
         5,
         "update_prompt",
         "Update prompt",
-        "Change a prompt when the user wants it; what is left out stays, what is sent replaces the old value: read first.",
+        "Change a prompt when the user wants it; what is left out stays, what is sent replaces the old value: "
+        "read first.",
         operations.update_prompt,
         UPDATES,
         text.updated,

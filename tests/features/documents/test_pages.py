@@ -258,3 +258,12 @@ async def test_what_is_no_page_is_told_to_a_person(person):
         answer = await person.get(path)
         assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
         assert "<h1" in answer.text
+
+
+@pytest.mark.parametrize(("url", "linked"), [("https://example.test/a", True), ("javascript:alert(1)", False)])
+async def test_only_a_source_on_the_web_is_a_link(person, alice, make, sql, url, linked):
+    made = await make.document(alice.client)
+    await sql.execute("UPDATE documents SET source_url = $1 WHERE id = $2::text::uuid", url, made["id"])
+    shown = (await person.get(f"{LIST}/{made['id']}")).text
+    assert f"<bdi>{url}</bdi>" in shown
+    assert (f'href="{url}"' in shown) is linked
