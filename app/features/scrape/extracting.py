@@ -11,6 +11,8 @@ from app.kit.decoding import decoded
 from app.store.confined import Unreadable
 
 MAX_FIELD = 2_000
+_MAX_DEPTH = 200
+"""Levels of tags, somewhat below where the parser stops and leaves out what lies deeper."""
 
 
 def read_page(options: dict[str, Any], body: bytes) -> dict[str, Any]:
@@ -19,8 +21,11 @@ def read_page(options: dict[str, Any], body: bytes) -> dict[str, Any]:
     `options` are the page's `url`, against which links are resolved, and the `charset` that its server named.
     """
     tree = load_html(_named(body, options["charset"]))
+    if tree is None:  # in the charset that was named it is no HTML; perhaps it is in its own
+        tree = load_html(body)
     if tree is None:
         raise Unreadable("it is no HTML")
+    is_deep = bool(tree.xpath(f"boolean({'/*' * _MAX_DEPTH})"))
     found = {
         "title": _title(tree),
         "canonical": _first(tree, "//link[@rel='canonical']/@href"),
@@ -37,6 +42,8 @@ def read_page(options: dict[str, Any], body: bytes) -> dict[str, Any]:
         favor_recall=True,
     )
     if not content or not content.strip():
+        if is_deep:
+            raise Unreadable("its tags are nested too deeply")
         raise Unreadable("it holds no text that can be read without running its scripts")
     return found | {"content": content.strip() + "\n"}
 
