@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.features.uploads.kinds import LANGUAGES, MEDIA_TYPES
-from app.features.uploads.signatures import check
+from app.features.uploads.signatures import SWOLLEN, check
 from app.kit.decoding import decoded
 from app.store.confined import Unreadable
 
@@ -46,6 +46,8 @@ def _converted(kind: str, body: bytes) -> dict[str, Any]:
     except KreuzbergError as error:
         if "password" in str(error):
             raise Unreadable(*_LOCKED) from None
+        if "Security limit exceeded" in str(error):  # of a file's parts, their sizes and number
+            raise Unreadable(*SWOLLEN) from None
         raise Unreadable(f"it is damaged, or no {kind.upper()} file") from None
     named = title or dict(result.metadata).get("title") or dict(result.metadata).get("subject")
     return {"content": result.content, "title": str(named).strip()[:_MAX_TITLE] if named else None}

@@ -32,6 +32,7 @@ _PARTS: Final = {
 _MANIFEST: Final = "META-INF/manifest.xml"
 """Where the open formats say that their parts are encrypted."""
 _SIGNED: Final = {"pdf": "PDF", "msg": "OLE", "rtf": "RTF"} | dict.fromkeys(_PARTS, "ZIP")
+SWOLLEN: Final = ("it unpacks to too much", "Split it into smaller files and upload these.")
 _MAX_UNPACKED: Final = 300 * 1024 * 1024
 
 _RENAME: Final = "Give it the name that fits and upload it again, or save it anew."
@@ -76,7 +77,7 @@ def _check_archive(kind: str, body: bytes) -> None:
         like = f": it holds what {other.upper()} files hold" if other else ""
         raise Unreadable(f"it is no {kind.upper()} file, whatever its name says{like}", _RENAME)
     if sum(entry.file_size for entry in entries) > _MAX_UNPACKED:
-        raise Unreadable("it unpacks to too much", "Split it into smaller files and upload these.")
+        raise Unreadable(*SWOLLEN)
     if any(entry.flag_bits & 1 for entry in entries) or (
         _MANIFEST in names and b"encryption-data" in archive.read(_MANIFEST)
     ):

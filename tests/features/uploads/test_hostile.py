@@ -52,6 +52,7 @@ async def read(name, content, **limits):
         ("a.pdf", files.pdf(""), "no text", "OCR"),
         ("a.docx", files.docx(""), "no text", "POST /v1/documents"),
         ("a.docx", hostile.swollen_archive(files.docx(SAID)), "unpacks to too much", SMALLER),
+        ("a.docx", files.docx("a" * 150_000_000), "unpacks to too much", SMALLER),
         ("a.docx", hostile.docx_with(hostile.billion_laughs(), "&l9;"), "no text", "POST /v1/documents"),
         ("a.html", b"<div>" * 2_000_000 + b"Said", NESTED, "another format"),
         ("a.html", b"<p>Head</p>" + b"<ul><li>" * 100 + b"Said", NESTED, "another format"),
@@ -59,7 +60,7 @@ async def read(name, content, **limits):
     ids=[
         *("locked pdf", "locked docx", "locked archive", "locked odt", "cut docx", "cut pptx", "docx as pdf"),
         *("pdf as docx", "xlsx as docx", "docx as odt", "pdf as html", "xlsx as csv", "pdf as txt", "image as mail"),
-        *("html as docx", "scan", "empty", "zip bomb", "xml bomb", "ten megabytes of tags", "deep lists"),
+        *("html as docx", "scan", "empty", "zip bomb", "large part", "xml bomb", "ten megabytes of tags", "deep lists"),
     ],
 )
 async def test_what_cannot_be_read_says_why_and_what_helps(name, content, why, step):
