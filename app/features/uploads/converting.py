@@ -41,8 +41,12 @@ def _converted(kind: str, body: bytes) -> dict[str, Any]:
     if kind in ("html", "htm"):
         own, body = _bare_html(body)
     content, metadata = _pdf(body) if kind == "pdf" else _office(kind, body)
-    sure = content.lstrip().partition("\n")[0] if kind == "pdf" else content  # a PDF's later headings are guesses
-    return {"content": content, "title": title_of(own, metadata, sure)}
+    return {"content": content, "title": title_of(own, metadata, _headed(kind, content))}
+
+
+def _headed(kind: str, content: str) -> str:
+    """Give the part whose headings are sure: later ones of a PDF are guesses, and sheets are headed by their names."""
+    return {"pdf": content.lstrip().partition("\n")[0], "xlsx": "", "ods": ""}.get(kind, content)
 
 
 def _pdf(body: bytes) -> tuple[str, dict[str, Any]]:

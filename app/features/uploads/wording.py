@@ -59,11 +59,11 @@ def _headings(markdown: str) -> Iterator[tuple[str, str]]:
 
 
 def title_of(own: str | None, metadata: dict[str, Any], content: str) -> str | None:
-    """Choose the title that a file gives itself, else the first heading of level 1 in `content`; None without either.
+    """Choose the title that a file gives itself, else the first of the highest headings of `content`; None without.
 
     What programs fill in by themselves is none: an address, a path, the name of a file, "untitled".
     """
-    heading = next((said for marks, said in _headings(content) if marks == "#"), None)
+    heading = min(_headings(content), key=lambda found: len(found[0]), default=("", None))[1]
     for given in (own, metadata.get("title"), metadata.get("subject"), heading):
         title = " ".join(str(given or "").split())
         if title and not _NO_TITLE.fullmatch(title):
