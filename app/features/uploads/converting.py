@@ -21,8 +21,8 @@ _NESTED = ("its tags are nested too deeply", "Save it in another format, or send
 _OTHER_NAME = "Give it the name that says what it is and upload it again."
 _MAX_DEPTH = 60
 """Levels of tags that the converter follows; what lies deeper it would leave out without a word."""
-_ROWS = ("csv", "tsv")
-"""Kinds whose plain text is another writing of the same table: it repeats the head of each column in each row."""
+_READ_ONCE = ("csv", "tsv", "html", "htm")
+"""Kinds whose plain text tells nothing more: of a page it is made from its Markdown; of a table it repeats the head."""
 _WRAPPERS = ("div", "section", "article", "main", "center", "span", "font")
 
 
@@ -65,7 +65,7 @@ def _office(kind: str, body: bytes) -> tuple[str, dict[str, Any]]:
     """Take the Markdown, unless the plain text of the same file says more."""
     result = _extract(kind, body, "markdown")
     content = result.content
-    if kind not in _ROWS and not lacks_nothing(content, plain := _extract(kind, body, "plain").content):
+    if kind not in _READ_ONCE and not lacks_nothing(content, plain := _extract(kind, body, "plain").content):
         content = plain
     return content, dict(result.metadata)
 
