@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from app.features.uploads.kinds import MEDIA_TYPES
@@ -32,15 +33,17 @@ _NO_TITLE = re.compile(
 
 
 def lacks_nothing(markdown: str, plain: str) -> bool:
-    """Tell whether each word of a plain text stands in the Markdown as often.
-
-    A word that one of them divides or joins is looked for in the letters alone.
-    """
-    lacking = Counter(_WORD.findall(plain)) - Counter(_WORD.findall(markdown))
+    """Tell whether each word of a plain text stands in the Markdown as often; a line's end may divide one in two."""
+    here, there = _WORD.findall(markdown), _WORD.findall(plain)
+    lacking, extra = Counter(there) - Counter(here), Counter(here) - Counter(there)
     if not lacking:
         return True
-    here, there = "".join(_WORD.findall(markdown)), "".join(_WORD.findall(plain))
-    return len(here) >= len(there) and all(here.count(word) >= there.count(word) for word in lacking)
+    for one, two in pairwise(there):
+        if extra[one + two]:
+            extra[one + two] -= 1
+            lacking.subtract((one, two))
+    lacking.subtract(one + two for one, two in pairwise(here) if lacking[one + two] > 0)
+    return not +lacking
 
 
 def with_headings(text: str, markdown: str) -> str:
