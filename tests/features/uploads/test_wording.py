@@ -88,15 +88,21 @@ def test_only_whole_lines_that_stand_once_become_headings():
 @proves("UPLOAD-TITLE")
 @pytest.mark.parametrize(
     "given",
-    ["about:blank", "Untitled", "untitled-2", "Microsoft Word - notes of may.docx", "C:\\notes\\log", "/tmp/x y"]
-    + ["https://x.example/a?b", "file:///tmp/a.html", "report_final.tex", " ", "Document1", "PowerPoint Presentation.ppt"],
+    [
+        *("about:blank", "https://x.example/a?b", "file:///tmp/a.html"),
+        *("Untitled", "untitled-2", "Document1", " "),
+        *("Microsoft Word - notes of may.docx", "PowerPoint Presentation.ppt", "report_final.tex"),
+        *("C:\\notes\\log", "/tmp/x y"),
+    ],
 )
 def test_what_a_program_fills_in_is_no_title(given):
     assert title_of(given, {"title": given, "subject": given}, "## B\n\n# The head\n") == "The head"
     assert title_of(None, {"title": given}, "No heading.\n") is None
 
 
-@pytest.mark.parametrize("given", ["TCP/IP in a day", "Notes on Node.js", "Untitled works of Bach", "About: blank pages"])
+@pytest.mark.parametrize(
+    "given", ["TCP/IP in a day", "Notes on Node.js", "Untitled works of Bach", "About: blank pages"]
+)
 def test_what_a_person_called_a_file_is_its_title(given):
     assert title_of(None, {"title": f" {given}\n"}, "# Other") == given
 
