@@ -6,22 +6,19 @@ import beside the user's other state, per service, key and content of the archiv
 
 from __future__ import annotations
 
-import base64
-import gzip
 import hashlib
 import json
-import os
 import secrets
-import tarfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.client import RefusedError
 from app.cli.importing import state_folder
+from app.kit import archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from app.cli.client import Client
 
@@ -31,9 +28,6 @@ if TYPE_CHECKING:
 _GZIP = b"\x1f\x8b"
 _CHUNK_BYTES = 3 * 1024 * 1024
 _CHUNK_FILES = 200
-_ORIGINAL = "/original"
-_PIECE_BYTES = 3 * 512 * 1024
-"""A number that 3 divides, so that the pieces' base64 is the file's."""
 _POLL_SECONDS = 0.5
 _PATIENCE_SECONDS = 120.0
 _NOT_FOUND = 404
@@ -131,7 +125,7 @@ def import_archive(client: Client, source: Path, report: Report) -> dict[str, An
 
     Raises:
         RefusedError: the service refused.
-        OSError, tarfile.TarError, UnicodeDecodeError: the file cannot be read as an archive.
+        OSError, ArchiveError: the file cannot be read, or is no whole archive; what was sent before is told and stays.
     """
     identity = f"{client.target.url}\0{client.target.api_key}\0{_digest(source)}"
     memory = Memory(state_folder() / "archives" / f"{hashlib.sha256(identity.encode()).hexdigest()[:24]}.json")
@@ -140,44 +134,26 @@ def import_archive(client: Client, source: Path, report: Report) -> dict[str, An
         memory.forget()
         begun = _begun(client, memory, "/v1/imports")
     path = f"/v1/imports/{begun['id']}"
-    for number, (entries, position) in enumerate(_chunks(source), 1):
-        if number > begun["chunks"]:
-            client.send("PUT", f"{path}/chunks/{number}", {"entries": entries}, f"{begun['id']}-{number}")
-        report(position, source.stat().st_size)
+    try:
+        _send(client, path, begun, source, report)
+    except (archive.ArchiveError, UnicodeDecodeError) as error:
+        taken = client.get(path)["data"]["counts"]
+        msg = f"{error}. Before that, {taken['created']} items were created, {taken['existing']} were there already"
+        raise archive.ArchiveError(msg) from error
     done: dict[str, Any] = client.send("POST", f"{path}:finish", {}, f"{begun['id']}-finish")["data"]
     memory.forget()
     return done
 
 
-def _entries(path: str, content: bytes) -> Iterator[tuple[dict[str, str], int]]:
-    """Give a file as entries with their sizes: texts whole, an uploaded file in pieces."""
-    if not path.endswith(_ORIGINAL):
-        yield {"path": path, "text": content.decode()}, len(content)
-        return
-    for start in range(0, len(content), _PIECE_BYTES):
-        piece = base64.b64encode(content[start : start + _PIECE_BYTES]).decode()
-        yield {"path": path, "base64": piece}, len(piece)
+def _send(client: Client, path: str, begun: dict[str, Any], source: Path, report: Report) -> None:
+    with source.open("rb") as file:
+        chunks = archive.chunks(archive.files(file), _CHUNK_BYTES, _CHUNK_FILES)
+        for number, entries in enumerate(chunks, 1):
+            if number > begun["chunks"]:
+                client.send("PUT", f"{path}/chunks/{number}", {"entries": entries}, f"{begun['id']}-{number}")
+            report(file.tell(), source.stat().st_size)
 
 
 def _digest(source: Path) -> str:
     with source.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _chunks(source: Path) -> Iterator[tuple[list[dict[str, str]], int]]:
-    """Cut an archive into chunks, always the same ones, each with how far into the file it reaches."""
-    entries: list[dict[str, str]] = []
-    size = 0
-    with source.open("rb") as file, gzip.open(file) as raw, tarfile.open(fileobj=raw, mode="r|") as tar:
-        for info in tar:
-            content = tar.extractfile(info)
-            if content is None:
-                continue
-            for entry, length in _entries(info.name, content.read()):
-                if entries and (size + length > _CHUNK_BYTES or len(entries) >= _CHUNK_FILES):
-                    yield entries, file.tell()
-                    entries, size = [], 0
-                entries.append(entry)
-                size += length
-        if entries:
-            yield entries, os.fstat(file.fileno()).st_size

@@ -28,16 +28,21 @@ def header(scope: Scope, name: bytes) -> str | None:
     return b", ".join(values).decode("latin-1") if values else None
 
 
-async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
+async def read_body(scope: Scope, receive: Receive, limit: int, *, frame: int = 0) -> bytes:
     """Read the whole request body.
 
+    Args:
+        scope, receive: the request.
+        limit: how many bytes may be sent.
+        frame: how many more may stand around them, where something is sent within a form.
+
     Raises:
-        PayloadTooLarge: declared or sent bytes are over `limit`.
+        PayloadTooLarge: declared or sent bytes are over `limit` and `frame`.
         ClientGone: the client left.
     """
     declared = header(scope, b"content-length")
-    if declared is not None and declared.isdigit() and int(declared) > limit:
-        raise _too_large(limit)
+    if declared is not None and declared.isdigit() and int(declared) > limit + frame:
+        raise too_large(limit)
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -46,16 +51,19 @@ async def read_body(scope: Scope, receive: Receive, limit: int) -> bytes:
             raise ClientGone
         chunk = message.get("body", b"")
         size += len(chunk)
-        if size > limit:
-            raise _too_large(limit)
+        if size > limit + frame:
+            raise too_large(limit)
         chunks.append(chunk)
         if not message.get("more_body", False):
             return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def _too_large(limit: int) -> PayloadTooLarge:
+def too_large(limit: int) -> PayloadTooLarge:
+    """Refuse a body, or a file in one, that is over the limit."""
     return PayloadTooLarge(
-        f"The body is larger than {limit} bytes; split the text into several documents.", details={"limitBytes": limit}
+        f"That is larger than the {limit} bytes that may be sent at once; divide the text or the file, and send the "
+        "parts as several documents.",
+        details={"limitBytes": limit},
     )
 
 

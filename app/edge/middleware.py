@@ -50,7 +50,7 @@ class Envelope:
 
     `Access-Control-Allow-Origin: *` is safe here: credentials travel in a header that a page must hold itself, and a
     browser shows no answer to a request with cookies to another site under `*`. Pages, which are known by their content
-    security policy, bring their own headers and are nobody else's to read.
+    security policy, bring their own headers and are nobody else's to read, unless they say so.
     """
 
     def __init__(self, app: Any, *, https: bool) -> None:

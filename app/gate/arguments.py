@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
@@ -17,17 +18,23 @@ A = TypeVar("A", bound=Model)
 _MAX_PROBLEMS = 20
 _MAX_FIELD_LENGTH = 200
 _NO_ID = "not an id; take it from a list, a search or an earlier answer"
+_NO_OBJECT = "must be an object"
 _MESSAGES = {
     "extra_forbidden": "unknown field; remove it",
     "missing": "required",
     "uuid_parsing": _NO_ID,
     "uuid_type": _NO_ID,
+    "model_type": _NO_OBJECT,
+    "dict_type": _NO_OBJECT,
+    "list_type": "must be an array",
 }
 _PATTERNS = {
     "String should match pattern '\\S'": "must hold more than blanks",
     f"String should match pattern '{TAG_PATTERN}'": "must not hold control characters",
 }
 """Patterns in words: people and models read these messages."""
+_MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")
+"""How pydantic shows a value of an enumeration that is one of a few."""
 
 
 def parse_args(model: type[A], raw: dict[str, Any]) -> A:
@@ -59,4 +66,4 @@ def _field(location: tuple[int | str, ...]) -> str:
 def _message(item: Mapping[str, Any]) -> str:
     message: str = item["msg"]
     known = _MESSAGES.get(item["type"]) or _PATTERNS.get(message)
-    return known or message.removeprefix("Value error, ")
+    return known or _MEMBER.sub(r"\1", message.removeprefix("Value error, "))

@@ -6,14 +6,20 @@ whole tar entries: one after the other, they are one archive.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import json
+import math
 import re
 import tarfile
+import zlib
 from datetime import UTC, datetime
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 from uuid import UUID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 ORIGINAL = "/original"
 """What follows a document's id where the file lies that it was made from, byte for byte."""
@@ -22,8 +28,12 @@ FORMAT = "context-repo-archive"
 VERSION = 1
 MANIFEST = "manifest.json"
 END = bytes(2 * tarfile.BLOCKSIZE)
-"""How a tar ends."""
+"""How a tar ends; where it is missing, nobody knows what else is."""
 
+_PADDING = 1024 * 1024
+"""Zeros that other tools may add to the end."""
+_PIECE_BYTES = 3 * 512 * 1024
+"""A number that 3 divides, so that the pieces' base64 is the file's."""
 _MODE = 0o644
 _OPENING = "---\n"
 _CLOSING = "\n---\n\n"
@@ -32,6 +42,14 @@ _PATH = re.compile(
     r"(?P<folder>documents|prompts|collections)/(?P<id>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"
     r"(?P<rest>/v[1-9][0-9]{0,9}\.md|/original|\.md|\.jsonl)"
 )
+
+
+class ArchiveError(tarfile.TarError):
+    """A file is no archive, or not a whole one."""
+
+
+class TooLargeError(ArchiveError):
+    """An archive has more than its reader takes."""
 
 
 def tar_entry(path: str, content: bytes) -> bytes:
@@ -45,6 +63,66 @@ def tar_entry(path: str, content: bytes) -> bytes:
 def pack(entries: bytes) -> bytes:
     """Compress tar entries into a part; equal entries give equal parts."""
     return gzip.compress(entries, mtime=0)
+
+
+def files(file: IO[bytes], most: float = math.inf) -> Iterator[tuple[str, bytes]]:
+    """Give the files of an archive in its order, the manifest first.
+
+    Raises:
+        ArchiveError: it is no archive or, told after the files that could be read, it is cut short or damaged.
+        TooLargeError: its files have more than `most` bytes together.
+    """
+    last, total = "", 0
+    try:
+        with gzip.open(file) as raw, tarfile.open(fileobj=raw, mode="r:") as tar:
+            for info in tar:
+                total += info.size
+                if total > most:
+                    raise TooLargeError
+                content = tar.extractfile(info)
+                if content is None or not (last or info.name == MANIFEST):
+                    break
+                yield info.name, content.read()
+                last = info.name
+            raw.seek(tar.offset)
+            rest = raw.read(_PADDING + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error, tarfile.ReadError):
+        rest = b""
+    if not last:
+        msg = f"it is no archive of an export, which begins with {MANIFEST}"
+        raise ArchiveError(msg)
+    if any(rest) or not len(END) <= len(rest) <= _PADDING:
+        msg = f"it is cut short, or damaged, after {last}"
+        raise ArchiveError(msg)
+
+
+def chunks(found: Iterable[tuple[str, bytes]], most_bytes: int, most_files: int) -> Iterator[list[dict[str, str]]]:
+    """Cut files into chunks of entries for an import, always the same ones.
+
+    Raises:
+        UnicodeDecodeError: a text is none.
+    """
+    chunk: list[dict[str, str]] = []
+    size = 0
+    for path, content in found:
+        for entry, length in _entries(path, content):
+            if chunk and (size + length > most_bytes or len(chunk) >= most_files):
+                yield chunk
+                chunk, size = [], 0
+            chunk.append(entry)
+            size += length
+    if chunk:
+        yield chunk
+
+
+def _entries(path: str, content: bytes) -> Iterator[tuple[dict[str, str], int]]:
+    """Give a file as entries with their sizes: texts whole, an uploaded file in pieces."""
+    if not path.endswith(ORIGINAL):
+        yield {"path": path, "text": content.decode()}, len(content)
+        return
+    for start in range(0, len(content), _PIECE_BYTES):
+        piece = base64.b64encode(content[start : start + _PIECE_BYTES]).decode()
+        yield {"path": path, "base64": piece}, len(piece)
 
 
 def manifest() -> bytes:

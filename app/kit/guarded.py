@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from app.kit import revision as revisions
 from app.kit.errors import PreconditionConflict
 from app.kit.revision import Precondition
-from app.kit.schema import FromHeader, Model, Positive
+from app.kit.schema import FromHeader, Model, Positive, field_error
 from app.kit.secrets import Token
 
+_LEASE_ID: Final = "X-ContextRepo-Lease-Id"
+_LEASE_FENCE: Final = "X-ContextRepo-Lease-Fence"
 ExpectedRevision = Annotated[
     Positive | None, Field(description="The revision that the change is based on; refused when it is not current.")
 ]
@@ -65,20 +67,20 @@ class Lease(Model):
 
     lease_id: Annotated[
         str | None,
-        FromHeader("X-ContextRepo-Lease-Id"),
-        Field(default=None, alias="X-ContextRepo-Lease-Id", max_length=200, description="The id of the lease held."),
+        FromHeader(_LEASE_ID),
+        Field(default=None, alias=_LEASE_ID, max_length=200, description="The id of the lease held."),
     ]
     lease_fence: Annotated[
         Positive | None,
-        FromHeader("X-ContextRepo-Lease-Fence"),
-        Field(default=None, alias="X-ContextRepo-Lease-Fence", description="The fence of the lease held."),
+        FromHeader(_LEASE_FENCE),
+        Field(default=None, alias=_LEASE_FENCE, description="The fence of the lease held."),
     ]
 
     @model_validator(mode="after")
     def _both(self) -> Self:
         if (self.lease_id is None) != (self.lease_fence is None):
-            msg = "the id of a lease and its fence belong together; send both"
-            raise ValueError(msg)
+            lacking = _LEASE_ID if self.lease_id is None else _LEASE_FENCE
+            raise field_error(lacking, "required: the id of a lease and its fence belong together; send both headers")
         return self
 
     @property

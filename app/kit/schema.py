@@ -17,10 +17,11 @@ from pydantic import (
     GetCoreSchemaHandler,
     PlainSerializer,
     StringConstraints,
+    ValidationError,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import core_schema
+from pydantic_core import PydanticCustomError, core_schema
 
 from app.kit.sanitize import sanitize
 
@@ -70,6 +71,12 @@ def not_null(value: Any) -> Any:
         msg = "must not be null; leave it out to keep it"
         raise ValueError(msg)
     return value
+
+
+def field_error(field: str, message: str) -> ValidationError:
+    """Say in a validator of a whole model which field is wrong or lacking, by its name on the wire."""
+    problem = PydanticCustomError("field", message)
+    return ValidationError.from_exception_data(field, [{"type": problem, "loc": (field,), "input": None}])
 
 
 class One(Model, Generic[T]):

@@ -214,11 +214,22 @@ class Fetcher:
             found = [ip_address(name.partition("%")[0]) for name in names]
         if not found:
             raise _Refused("no address")
-        for address in found:
-            public = is_public(address) and target.uses_default_port
-            if not (public or bounds.trusted or self._allow(address, target.port)):
-                raise _Refused("an address that is not public")
+        if not bounds.trusted and not all(self._is_open(address, target) for address in found):
+            raise _Refused("an address that is not public")
         return found
+
+    def _is_open(self, address: IPAddress, target: Target) -> bool:
+        return (is_public(address) and target.uses_default_port) or self._allow(address, target.port)
+
+    def leads_inside(self, url: str) -> bool:
+        """Tell from an address as it stands, asking nobody, that it is never fetched: a local name or a private place.
+
+        What a name of the Internet leads to is known only later, and told to nobody.
+        """
+        target = parse_target(url)
+        if target is None:
+            return parse_target(url, local_names=True) is not None
+        return target.literal is not None and not self._is_open(target.literal, target)
 
     async def _ask_first(self, target: Target, addresses: list[IPAddress], wanted: Request) -> Fetched | str:
         """Ask the first of the checked addresses that takes a connection: a name may have one that leads nowhere."""

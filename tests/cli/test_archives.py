@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from app.cli import archives, client, client_commands
 from app.cli.client import Client, RefusedError
+from app.kit import archive
 from tests.contract.requirements import proves
 from tests.support import archives as support
 from tests.support.factories import Make
@@ -149,3 +151,21 @@ async def test_what_cannot_be_done_says_so(ctx, alice, tmp_path):
     bad = await ctx(alice, "import", broken)
     assert (bad.exit_code, "cannot be read as an archive" in bad.output) == (1, True)
     assert (await ctx(alice, "import", broken, there)).exit_code == 2
+
+
+@proves("IMPORT-WHOLE")
+async def test_an_archive_that_is_cut_short_is_no_success(ctx, alice, bob, make, tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "_CHUNK_FILES", 1)
+    await make.document(alice.client)
+    made = await make.document(alice.client)
+    whole = gzip.decompress(await support.export(make, alice))
+    source = tmp_path / "a.tar.gz"
+    source.write_bytes(gzip.compress(whole.removesuffix(archive.END)))
+    done = await ctx(bob, "import", source)
+    assert done.exit_code == 1, done.output
+    said = " ".join(done.output.split())
+    assert f"it is cut short, or damaged, after documents/{made['id']}.jsonl" in said
+    assert "Before that, 1 items were created, 0 were there already" in said
+    source.write_bytes(gzip.compress(whole))
+    again = await ctx(bob, "import", source)
+    assert (again.exit_code, "1 created, 1 were there already" in again.output) == (0, True), again.output

@@ -137,7 +137,7 @@ _TABLE = """
 2.3 | contentHash | REV-HASH
 2.4 | search: prompt hit | SEARCH-KINDS
 2.4 | search: document hit, snippet and chunk | SEARCH-KINDS SEARCH-LITERAL
-2.4 | search: collection hit, through its members | SEARCH-KINDS
+2.4 | search: collection hit, through its members | SEARCH-KINDS SEARCH-MEMBERS
 2.4 | pd search result | PD-31
 2.4 | pd search meta | PD-31 PD-31-SESSION
 2.4 | pd expand chunk | PD-32

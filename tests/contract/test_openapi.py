@@ -15,6 +15,7 @@ from app.edge.discovery.protected_resource import protected_resource
 from app.edge.rest.openapi import document
 from app.edge.rest.router import OperationRoute
 from app.gate.policy import Scope
+from app.kit.errors import Kind
 from app.settings import Settings
 from tests.contract.requirements import proves
 from tests.support.faces import rest_faces
@@ -92,8 +93,22 @@ def test_every_operation_is_described_with_its_scopes_errors_and_a_unique_id(nam
         assert operation["summary"]
         assert operation["description"]
         assert operation["security"]
-        assert {"400", "401", "402", "403", "429", "503"} <= operation["responses"].keys()
+        assert {"400", "401", "403", "429", "503"} <= operation["responses"].keys()
         assert not any("HTTPValidationError" in reference for reference in references(operation))
+
+
+@pytest.mark.parametrize("name", ["v1.json", "full.json"])
+@proves("ME-35-PLAN")
+def test_402_is_described_where_a_plan_decides_and_nowhere_else(name):
+    described = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    policies = {face.label: face.operation for face in rest_faces()}
+    for path, item in described["paths"].items():
+        for method, operation in item.items():
+            policy = policies[f"{method.upper()} {path}"]
+            decides = not policy.plan_exempt or policy.feature is not None or bool(policy.spends)
+            raised = any(error.kind is Kind.PAYMENT_REQUIRED for error in policy.raises)
+            assert ("402" in operation["responses"]) is (decides or raised), path
+    assert "402" not in described["paths"]["/v1/user/me"]["get"]["responses"]
 
 
 @proves("OAUTH-OPENAPI")

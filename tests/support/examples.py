@@ -159,6 +159,14 @@ async def _import_id(make: Make, user: User, known: dict[str, Any]) -> str:
     return str((await user.client.post("/v1/imports")).json()["data"]["id"])
 
 
+async def _begun_import_id(make: Make, user: User, known: dict[str, Any]) -> str:
+    """An import that took a chunk."""
+    import_id = await _import_id(make, user, known)
+    sent = {"entries": VALUES["imports.put_chunk", "entries"]}
+    assert (await user.client.put(f"/v1/imports/{import_id}/chunks/1", json=sent)).is_success
+    return import_id
+
+
 async def _pack_hash(make: Make, user: User, known: dict[str, Any]) -> str:
     sent = {"documentId": await _document_id(make, user, known)}
     return str((await user.client.get("/v1/pack", params=sent)).json()["data"]["hash"])
@@ -193,6 +201,7 @@ MADE: dict[tuple[str, str], Callable[[Make, User, dict[str, Any]], Awaitable[str
     ("documents.scrape", "url"): _page_url,
     ("packs.make", "documentId"): _document_id,
     ("packs.get", "hash"): _pack_hash,
+    ("imports.finish", "importId"): _begun_import_id,
     ("documents.original", "documentId"): _file_document_id,
     ("documents.refresh", "documentId"): _page_document_id,
     ("coordination.set", "If-Match"): _document_tag,

@@ -32,7 +32,7 @@ def agent_web_protocol(facts: Facts) -> Json:
         "protocols": {"mcp": {"version": LATEST_PROTOCOL_VERSION, "endpoint": f"{facts.url}/mcp"}},
         "capabilities": {
             "streaming": False,
-            "batch_actions": False,
+            "batch_actions": True,
             "webhooks": False,
             "pagination": True,
             "idempotency": True,
@@ -67,7 +67,7 @@ def _action(tool: Tool) -> Json:
         "description": first(tool.description),
         "auth_required": True,
         "inputs": inputs,
-        "outputs": {"data": {"type": "object"}},
+        "outputs": _outputs(tool),
         "via": "mcp",
         "operation": tool.name,
         "sensitivity": "destructive" if hints.destructive else "standard",
@@ -76,6 +76,22 @@ def _action(tool: Tool) -> Json:
         "idempotency": {"supported": not hints.read_only},
         "execution_model": "sync",
     }
+
+
+def _outputs(tool: Tool) -> Json:
+    """Give what a success holds, by name: the REST body, unless the tool shapes its own from its arguments."""
+    if tool.structured is not None:
+        shaped = tool.structured(dict.fromkeys(tool.input_schema["properties"], ""))
+        return {name: {"type": "boolean" if isinstance(value, bool) else "string"} for name, value in shaped.items()}
+    schema = tool.operation.result.model_json_schema(by_alias=True, mode="serialization")
+    return {name: {"type": _type(part)} for name, part in schema["properties"].items()}
+
+
+def _type(part: Json) -> str:
+    """Name the type of a part of a schema; what refers to a model, or to none, is an object."""
+    choices = [choice for choice in part.get("anyOf", [part]) if choice.get("type") != "null"]
+    found: str = choices[0].get("type", "object")
+    return found
 
 
 def plugin(facts: Facts) -> Json:

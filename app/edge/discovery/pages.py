@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from app.edge.discovery.facts import Facts
 
 _rendered = functools.lru_cache(100)(own_html)
-_CACHED = {"cache-control": "public, max-age=300", "content-signal": CONTENT_SIGNAL}
+_OPEN = {
+    "cache-control": "public, max-age=300",
+    "content-signal": CONTENT_SIGNAL,
+    "access-control-allow-origin": "*",
+}
+"""Pages about the service are the same for everybody, and pages of every origin may read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ def public(request: Request, title: str, markdown: str, twin: str, *, status: in
     shown |= more
     response = render(request, shown.pop("template"), status, **shown)
     tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
-    response.headers.update(_CACHED | {"etag": tag})
+    response.headers.update(_OPEN | {"etag": tag})
     known = [item.strip().removeprefix("W/") for item in (header(request.scope, b"if-none-match") or "").split(",")]
     if status == 200 and tag in known:  # noqa: PLR2004
         kept = {name: value for name, value in response.headers.items() if name != "content-length"}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from app.edge.discovery.facts import Facts
     from app.edge.mcp.tool import Tool
     from app.edge.rest.router import Rest
-    from app.gate.policy import Plan
+    from app.gate.policy import Meter, Plan
 
 
 def environment(folder: Path) -> jinja2.Environment:
@@ -24,7 +24,9 @@ def environment(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals.update(first=first, needs=needs, scopes_of=scopes_of, limits_of=limits_of, tool_needs=tool_needs)
+    made.globals.update(
+        first=first, needs=needs, scopes_of=scopes_of, limits_of=limits_of, tool_needs=tool_needs, words_of=words_of
+    )
     return made
 
 
@@ -65,9 +67,14 @@ _WORDS = {
 }
 
 
+def words_of(meter: Meter) -> str:
+    """Say what a meter counts."""
+    return _WORDS[meter.value]
+
+
 def limits_of(plan: Plan) -> list[tuple[str, str]]:
     """Give a plan's allowances in words: what is counted, and how much there is."""
-    return [(_WORDS[meter.value], f"{count:,}") for meter, count in plan.limits.items()]
+    return [(words_of(meter), f"{count:,}") for meter, count in plan.limits.items()]
 
 
 _TEXTS = environment(Path(__file__).with_name("texts"))

@@ -56,7 +56,7 @@ class Guard:
         """Answer or pass on one request."""
         message: Message | None = None
         try:
-            self._origins.check(scope)
+            self._origins.check(scope, any_origin=self._surface.open)
             if scope["method"] == "OPTIONS":
                 await send_bytes(send, 204, [_ALLOW], b"")
                 return

@@ -15,14 +15,18 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Origins:
-    """The public address, loopback, and what an operator adds."""
+    """The public address and loopback."""
 
-    def __init__(self, public_url: str, more: tuple[str, ...] = ()) -> None:
+    def __init__(self, public_url: str) -> None:
         self._host = urlsplit(public_url).hostname or ""
-        self._origins = frozenset({_origin(public_url), *(_origin(url) for url in more)})
+        self._own = _origin(public_url)
 
-    def check(self, scope: Scope) -> None:
+    def check(self, scope: Scope, *, any_origin: bool = False) -> None:
         """Let a request pass whose `Host` is ours and whose `Origin`, where there is one, is allowed.
+
+        Args:
+            scope: the request.
+            any_origin: pages of every origin may call, since nothing here depends on who does.
 
         Raises:
             Refused: 421 or 403.
@@ -31,8 +35,8 @@ class Origins:
         if host != self._host and host not in _LOOPBACK:
             msg = "This host name is not served here; use the address that the operator set as PUBLIC_URL."
             raise Refused(421, INVALID_REQUEST, msg)
-        origin = header(scope, b"origin")
-        if origin is not None and _origin(origin) not in self._origins and _hostname(origin) not in _LOOPBACK:
+        origin = None if any_origin else header(scope, b"origin")
+        if origin is not None and _origin(origin) != self._own and _hostname(origin) not in _LOOPBACK:
             raise Refused(403, INVALID_REQUEST, "Pages of this origin may not call this endpoint.")
 
 

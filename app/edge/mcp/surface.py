@@ -39,7 +39,7 @@ class Surface:
     """An MCP endpoint; without public methods every request needs a credential.
 
     Each surface is its own OAuth resource with its own metadata document, but for one that is `open`: it is for
-    everybody, and looks at no credential.
+    everybody, pages of every origin included, and looks at no credential.
     """
 
     path: str

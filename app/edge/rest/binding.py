@@ -15,7 +15,7 @@ from pydantic import BaseModel, create_model
 from pydantic.fields import FieldInfo
 
 from app.edge.asgi import header, read_body
-from app.edge.rest.multipart import read_form
+from app.edge.rest.multipart import FRAME_BYTES, read_form
 from app.kit.errors import InvalidRequest, UnsupportedMediaType
 from app.kit.schema import FromFile, FromHeader, Model
 
@@ -95,8 +95,11 @@ class Binding:
         """
         raw: dict[str, Any]
         if self.method in BODY_METHODS:
-            body = await read_body(scope, receive, limit)
-            raw = _decode(scope, body) if self.file is None else _form(scope, body, self.file)
+            if self.file is None:
+                raw = _decode(scope, await read_body(scope, receive, limit))
+            else:
+                body = await read_body(scope, receive, limit, frame=FRAME_BYTES)
+                raw = read_form(header(scope, b"content-type") or "", body, self.file, limit)
             if scope["query_string"]:
                 _refuse_query(scope["query_string"])
         else:
@@ -170,10 +173,6 @@ def _decode(scope: Scope, body: bytes) -> dict[str, Any]:
         msg = "The body must be a JSON object."
         raise InvalidRequest(msg)
     return value
-
-
-def _form(scope: Scope, body: bytes, file: str) -> dict[str, Any]:
-    return read_form(header(scope, b"content-type") or "", body, file)
 
 
 def _query(query: bytes) -> dict[str, Any]:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from app.edge.asgi import too_large
 from app.kit.errors import InvalidRequest, UnsupportedMediaType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MULTIPART = "multipart/form-data"
+FRAME_BYTES = 64 * 1024
+"""What a form may have around its files: boundaries, headers and the other fields."""
 _MAX_PARTS = 32
 _UNREADABLE = "The form cannot be read: send multipart/form-data as RFC 7578 describes it, with one file."
 
@@ -49,18 +52,23 @@ class _Parts:
         self.ended = True
 
 
-def read_form(content_type: str, body: bytes, file: str, *, many: bool = False) -> dict[str, Any]:
+def read_form(content_type: str, body: bytes, file: str, limit: int, *, many: bool = False) -> dict[str, Any]:
     """Give a form's fields as texts, and the one called `file` as name, media type and content; `many`: a list of them.
 
     Raises:
         UnsupportedMediaType, InvalidRequest.
+        PayloadTooLarge: the files are over `limit`.
     """
     media_type, options = parse_options_header(content_type)
     if media_type.decode("latin-1").lower() != MULTIPART or not options.get(b"boundary"):
         raise UnsupportedMediaType(f"Send the file as `{MULTIPART}`, in a part called `{file}`.")
     raw: dict[str, Any] = {}
+    size = 0
     for headers, content in _parse(options[b"boundary"], body).found:
         name, value = _part(headers, bytes(content), file)
+        size += len(content) if name == file else 0
+        if size > limit:
+            raise too_large(limit)
         if many and name == file:
             raw.setdefault(name, []).append(value)
         elif name not in raw:

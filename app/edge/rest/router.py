@@ -20,7 +20,7 @@ from app.edge.web.web import SESSION_COOKIE
 from app.gate.arguments import parse_args
 from app.gate.gate import Credential, Gate
 from app.gate.principal import CredentialKind
-from app.kit.errors import AppError, CrossSite, InvalidRequest
+from app.kit.errors import AppError, CrossSite, InvalidRequest, Kind
 from app.kit.revision import matches_any
 from app.kit.schema import Binary, FromHeader
 
@@ -38,7 +38,7 @@ _JSON = (b"content-type", b"application/json")
 _PRIVATE = (b"cache-control", b"private, no-cache")
 _NO_STORE = (b"cache-control", b"no-store")
 _NOT_MODIFIED = 304
-_ALWAYS_POSSIBLE = (400, 401, 402, 403, 429, 500, 503)
+_ALWAYS_POSSIBLE = frozenset({400, 401, 403, 429, 500, 503})
 
 
 class ErrorObject(BaseModel):
@@ -228,16 +228,16 @@ def _described(binding: Binding, operation: Operation[Any, Any]) -> Callable[...
 
 
 def _responses(operation: Operation[Any, Any], face: Rest) -> dict[int | str, dict[str, Any]]:
-    raised = {errors.STATUS[error.kind] for error in operation.raises}
+    raised = {errors.STATUS[error.kind] for error in operation.raises} | _ALWAYS_POSSIBLE
+    if not operation.plan_exempt or operation.feature is not None or operation.spends:
+        raised.add(errors.STATUS[Kind.PAYMENT_REQUIRED])
     if face.method in BODY_METHODS:
         raised |= {413, 415}
     if operation.writes and face.method != "GET":
         raised |= {409, 410, 422}
     if any(isinstance(mark, FromHeader) and mark.name == "If-Match" for mark in _marks(operation)):
         raised.add(412)
-    found: dict[int | str, dict[str, Any]] = {
-        status: {"model": ErrorBody} for status in sorted(raised | set(_ALWAYS_POSSIBLE))
-    }
+    found: dict[int | str, dict[str, Any]] = {status: {"model": ErrorBody} for status in sorted(raised)}
     if operation.result is Binary or _file(operation) is not None:
         schema = {"type": "string", "format": "binary"}
         found[face.status] = {"description": "The file.", "content": {_file(operation) or "*/*": {"schema": schema}}}

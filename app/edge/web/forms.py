@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
 from app.edge.asgi import header, read_body
-from app.edge.rest.multipart import read_form
+from app.edge.rest.multipart import FRAME_BYTES, read_form
 from app.edge.web.page import checked, own_form_only, web_of
 from app.kit.diff import changes
 from app.kit.errors import InvalidRequest
@@ -63,8 +63,9 @@ async def form_with_files(request: Request, file: str = "file") -> tuple[dict[st
         UnsupportedMediaType, PayloadTooLarge, InvalidRequest: it is no form of ours.
     """
     own_form_only(request)
-    body = await read_body(request.scope, request.receive, web_of(request).max_body_bytes)
-    raw = read_form(header(request.scope, b"content-type") or "", body, file, many=True)
+    limit = web_of(request).max_body_bytes
+    body = await read_body(request.scope, request.receive, limit, frame=FRAME_BYTES)
+    raw = read_form(header(request.scope, b"content-type") or "", body, file, limit, many=True)
     files = raw.pop(file, [])
     fields = {name: value for name, value in raw.items() if isinstance(value, str) and "\0" not in value}
     if len(fields) != len(raw):

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 
 from app.edge.asgi import header, read_body
 from app.edge.web.web import CSRF_COOKIE, SESSION_COOKIE, Cookie, Web
+from app.edge.web.wording import told
 from app.gate.arguments import parse_args
 from app.gate.gate import Credential, Gate
 from app.gate.policy import Limit
@@ -304,10 +305,18 @@ def _fields(body: bytes, most: int) -> dict[str, str]:
 
 
 async def call(request: Request, operation: Operation[A, R], *, once: str | None = None, **args: Any) -> R:
-    """Run an operation for the visitor, whose refusals become pages; without a session, sign-in comes first.
+    """Run an operation for the visitor; its refusals speak to people, and without a session sign-in comes first.
 
     With `once`, which a form brings, a form that is sent twice is done once.
     """
+    try:
+        return await _run(request, operation, once, args)
+    except AppError as error:
+        error.message = told(error.reason, error.message)
+        raise
+
+
+async def _run(request: Request, operation: Operation[A, R], once: str | None, args: dict[str, Any]) -> R:
     credential = Credential(None, session=session_cookie(request), client=request.headers.get("user-agent"))
     gate = gate_of(request)
     admission = await gate.admit(operation, credential)

@@ -13,6 +13,7 @@ import jinja2
 from app.edge.address import Addresses
 from app.edge.asgi import header
 from app.edge.web import static
+from app.edge.web.wording import LEASED
 from app.kit.secrets import keyed_digest
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ class Web:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self.templates.globals.update(product=self.product, site_url=self.url, static=static.url, once=once)
+        self.templates.globals.update(
+            product=self.product, site_url=self.url, static=static.url, once=once, why_leased=LEASED
+        )
 
     # -- where pages may be served ----------------------------------------------------------------------------------
 

@@ -45,8 +45,8 @@ TOOLS = [
         19,
         "update_collection",
         "Update collection",
-        "Change name, description, color, icon or tags; what is left out stays. Items change by add_to_collection and "
-        "remove_from_collection.",
+        "Change name, description, color, icon or tags when the user wants it; what is left out stays. Items change by "
+        "add_to_collection and remove_from_collection.",
         operations.update_collection,
         CHANGES,
         text.updated,
@@ -67,7 +67,7 @@ TOOLS = [
         21,
         "add_to_collection",
         "Add to collection",
-        "Put items of one type into a collection; those that are in it already stay. An item may be in many.",
+        "Put items of one type into a collection when the user wants it; those in it stay. An item may be in many.",
         operations.add_items,
         ADDS,
         text.added,
@@ -76,7 +76,7 @@ TOOLS = [
         22,
         "remove_from_collection",
         "Remove from collection",
-        "Take items of one type out of a collection; the items themselves are kept.",
+        "Take items of one type out of a collection when the user wants it; the items themselves are kept.",
         operations.remove_items,
         ADDS,
         text.removed,

@@ -46,8 +46,10 @@ async def shown_editor(
 
 
 async def edit(request: Request) -> Response:
-    """Open a document in the editor."""
+    """Open a document in the editor, unless only programs write it."""
     found = (await call(request, operations.get_document, documentId=request.path_params["id"])).data
+    if found.policy != "standard":
+        return redirect(f"{_PATH}/{found.id}")
     return await shown_editor(request, _fields(found), preview=True)
 
 

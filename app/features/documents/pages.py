@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.edge.web.forms import MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, kept, tags_of, ticked
 from app.edge.web.page import Page, call, form, gate_of, panels, person, redirect, render
+from app.edge.web.wording import told
 from app.features.collections import operations as collections
 from app.features.collections.schemas import ItemType
 from app.features.documents import operations
@@ -95,7 +96,7 @@ async def _apply(request: Request, action: str, ids: list[str], fields: dict[str
     if not items:
         return []
     answer = await call(request, operations.batch_documents, items=items)
-    return [item.error["message"] for item in answer.data if item.error is not None]
+    return [told(item.error["reason"], item.error["message"]) for item in answer.data if item.error is not None]
 
 
 async def _tagged(request: Request, document_id: str, tag: str) -> dict[str, Any] | None:

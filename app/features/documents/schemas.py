@@ -25,6 +25,7 @@ from app.kit.schema import (
     Tags,
     absent,
     as_list,
+    field_error,
     not_null,
 )
 
@@ -161,8 +162,7 @@ class PatchDocument(Guarded, Lease):
     @model_validator(mode="after")
     def _one_content(self) -> Self:
         if self.content is not None and self.edits is not None:
-            msg = "send content or edits, not both"
-            raise ValueError(msg)
+            raise field_error("edits", "send content or edits, not both")
         return self
 
 

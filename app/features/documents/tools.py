@@ -89,7 +89,8 @@ _TOOLS = [
         12,
         "update_document",
         "Update document",
-        "Change title, content or tags; what is left out stays, what is sent replaces the whole old value: read first. "
+        "Change title, content or tags when the user wants it; what is left out stays, what is sent replaces the whole "
+        "old value: read first. "
         "To change parts of a long text send `edits`, not content. "
         "Gives the new revision, or `noop: true`. On REVISION_MISMATCH read again: stop if the change is there, "
         "else redo it on the latest text.",
@@ -124,7 +125,8 @@ _TOOLS = [
         15,
         "restore_document_version",
         "Restore document version",
-        "Make an earlier version's title, content and tags current again, as a new revision; nothing is lost. "
+        "Make an earlier version's title, content and tags current again when the user wants it, as a new revision; "
+        "nothing is lost. "
         "`expectedRevision` is the document's current revision, not the old one. "
         "On REVISION_MISMATCH read the document again and decide anew.",
         operations.restore_version,

@@ -26,4 +26,6 @@ class ExportRunning(AppError):
     reason = "EXPORT_RUNNING"
 
     def __init__(self) -> None:
-        super().__init__("The archive is not complete yet; read GET /v1/exports/{id} until it is ready.", retry_after=1)
+        super().__init__(
+            "The archive is not complete yet; look with GET /v1/exports/{id} until it is ready.", retry_after=1
+        )

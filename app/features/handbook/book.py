@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from app.edge.discovery.wording import environment
 from app.features.connect.service import clients
 from app.features.handbook.guides import ROOT
+from app.gate.policy import Feature, Meter, Rate
 from app.kit.markdown.html import slug
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Book:
         facts, texts = self.facts, environment(Path(__file__).with_name("pages"))
         guides = clients(facts.url, facts.product)
         context: dict[str, Any] = {"facts": facts, "clients": guides, "schema": _schema, "rest": _rest(facts)}
+        context |= {"rates": list(Rate), "meters": list(Meter), "features": list(Feature)}
         found = ((guide.path.rpartition("/")[2], guide) for guide in facts.guides if guide.path.startswith(f"{ROOT}/"))
         return {name: Leaf(guide, texts.get_template(f"{name}.md").render(**context)) for name, guide in found}
 

@@ -10,6 +10,8 @@ _START, _USE, _RUN, _REFERENCE = "Start", "Use", "Run", "Reference"
 _PAGES = [
     ("getting-started", "Getting started", "From nothing to the first search, in five minutes.", _START),
     ("connect", "Connect a client", "Claude, ChatGPT, Cursor, Codex and others, step by step.", _START),
+    ("plans", "Plans and limits", "What a plan allows, what is counted, and the three refusals.", _START),
+    ("dashboard", "The dashboard", "The pages for people, and what each is for.", _USE),
     ("prompts", "Prompts", "Templates with variables, versions and labels.", _USE),
     ("documents", "Documents", "Text and Markdown with every version, from files, web pages and folders.", _USE),
     ("collections", "Collections", "Groups of items, and keys that see one group alone.", _USE),

@@ -22,6 +22,16 @@ class ImportFinished(AppError):
         super().__init__("This import is finished; start another with POST /v1/imports.")
 
 
+class ImportEmpty(AppError):
+    """An import that took nothing has nothing to finish."""
+
+    kind = Kind.CONFLICT
+    reason = "IMPORT_EMPTY"
+
+    def __init__(self) -> None:
+        super().__init__("This import took no chunk, so there is nothing to finish; send its first chunk.")
+
+
 class ChunkDiffers(AppError):
     """A chunk of this number was taken with other entries."""
 

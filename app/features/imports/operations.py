@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pydantic_core
 
 from app.features.imports import queries, service
-from app.features.imports.errors import ChunkDiffers, ImportFinished, ImportNotFound
+from app.features.imports.errors import ChunkDiffers, ImportEmpty, ImportFinished, ImportNotFound
 from app.features.imports.schemas import MAX_ENTRIES, Chunk, Counts, Import, PutChunk, ReadImport, StartImport
 from app.gate.operation import Context, command, query
 from app.gate.policy import Meter, Rate, Scope
@@ -70,13 +70,18 @@ async def put_chunk(ctx: Context, args: PutChunk) -> One[Chunk]:
     return One(data=Chunk(number=args.number, counts=counts))
 
 
-@command("imports.finish", **_WHOLE, rate=Rate.API, raises=(ImportNotFound,))
+@command("imports.finish", **_WHOLE, rate=Rate.API, raises=(ImportNotFound, ImportEmpty))
 async def finish_import(ctx: Context, args: ReadImport) -> One[Import]:
-    """End an import; texts that no item took are forgotten. Finishing a finished one changes nothing."""
+    """End an import; texts that no item took are forgotten. Finishing a finished one changes nothing.
+
+    An import of which no chunk was taken is none, and cannot be finished.
+    """
     row = await queries.lock_import(ctx.tx, args.import_id)
     if row is None:
         raise ImportNotFound
     if row["finished_at"] is None:
+        if not await queries.last_chunk(ctx.tx, args.import_id):
+            raise ImportEmpty
         await queries.finish_import(ctx.tx, args.import_id)
         ctx.emit("import.finished", args.import_id)
     return One(data=await _read(ctx.tx, args.import_id))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from app.features.collections import schemas as collections
 from app.features.documents.schemas import ChangeLog, Title
@@ -25,6 +26,15 @@ ImportId = Annotated[Id, Field(description="The import's id.")]
 Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Name = Annotated[str, Field(max_length=MAX_NAME)]
 Number = Annotated[int, Field(ge=1, le=1_000_000_000)]
+
+_WEB = re.compile(r"https?://[^\s\x00-\x1f\x7f]+", re.IGNORECASE)
+
+
+def _web_address(url: str) -> str:
+    if not _WEB.fullmatch(url):
+        msg = "must be an http or https address"
+        raise ValueError(msg)
+    return url
 
 
 class StartImport(Model):
@@ -115,7 +125,9 @@ class DocumentRecord(Record):
     id: UUID
     created_at: Instant
     source_type: Annotated[str, Field(default="text", pattern="^[a-z]{1,20}$")]
-    source_url: Annotated[str | None, Field(default=None, max_length=MAX_URL)]
+    source_url: Annotated[
+        Annotated[str, Field(max_length=MAX_URL), AfterValidator(_web_address)] | None, Field(default=None)
+    ]
     file: Annotated[FileRecord | None, Field(default=None)]
 
 

@@ -30,13 +30,31 @@ AND (index_claimed_until IS NULL OR index_claimed_until < clock_timestamp())
 
 _SWEEP = f"SELECT DISTINCT workspace_id FROM documents WHERE {_PENDING}"
 
+# What to do next has two orders, each of a bounded choice. The oldest changes, and of these first what no word finds
+# yet; or the shortest texts of the newest changes, so that a note does not wait for books that came before it.
+_WAITING = f"workspace_id = $1 AND index_attempts BETWEEN $2 AND $3 AND {_PENDING}"
+_OLDEST = f"""
+SELECT id FROM (
+  SELECT id, deleted_at IS NULL AND chunked_revision >= revision AS cut, last_changed_at
+    FROM documents WHERE {_WAITING} ORDER BY last_changed_at LIMIT 1000) AS waiting
+ ORDER BY cut, last_changed_at LIMIT $4
+"""
+_SHORTEST = f"""
+SELECT id FROM (
+  SELECT id, content_digest, last_changed_at
+    FROM documents WHERE {_WAITING} ORDER BY last_changed_at DESC LIMIT 200) AS waiting
+ CROSS JOIN LATERAL (
+       SELECT pg_column_size(content) AS size FROM contents
+        WHERE workspace_id = $1 AND digest = waiting.content_digest OFFSET 0) AS text
+ ORDER BY size, last_changed_at LIMIT $4
+"""
+
 # A claim that its worker does not renew runs out, and somebody else takes the document. The choice is materialized:
-# as a subquery of the update it may run once for each row, and then claims more than the limit.
+# as a subquery of the update it may run once for each row.
 _CLAIM = f"""
 WITH chosen AS MATERIALIZED (
   SELECT id FROM documents
-   WHERE workspace_id = $1 AND index_attempts BETWEEN $2 AND $3 AND {_PENDING}
-   ORDER BY last_changed_at LIMIT $5 FOR UPDATE SKIP LOCKED)
+   WHERE {_WAITING} AND id = ANY($5::uuid[]) FOR UPDATE SKIP LOCKED)
 UPDATE documents d
    SET index_claimed_until = clock_timestamp() + $4 * interval '1 second', index_attempts = index_attempts + 1,
        status = CASE WHEN d.deleted_at IS NULL THEN 'processing' ELSE d.status END, status_reason = NULL
@@ -258,10 +276,19 @@ async def list_pending_workspaces(database: Database) -> list[UUID]:
     return [row["workspace_id"] for row in await database.system_rows(_SWEEP)]
 
 
-async def claim_documents(tx: Tx, *, attempts: tuple[int, int], limit: int, seconds: int) -> list[Claimed]:
-    """Claim documents that are behind and have been started so many times before; the oldest change comes first."""
-    rows = await tx.fetch(_CLAIM, tx.workspace_id, *attempts, seconds, limit)
-    return sorted((Claimed(**dict(row)) for row in rows), key=lambda item: item.last_changed_at)
+async def claim_documents(
+    tx: Tx, *, attempts: tuple[int, int], limit: int, seconds: int, shortest: bool
+) -> list[Claimed]:
+    """Claim documents that are behind and have been started so many times before.
+
+    The oldest changes come first, or the shortest of the newest. None may be claimed where others were quicker.
+    """
+    waiting = await tx.fetch(_SHORTEST if shortest else _OLDEST, tx.workspace_id, *attempts, limit)
+    if not waiting:
+        return []
+    ids = [row["id"] for row in waiting]
+    rows = await tx.fetch(_CLAIM, tx.workspace_id, *attempts, seconds, ids)
+    return sorted((Claimed(**dict(row)) for row in rows), key=lambda item: ids.index(item.id))
 
 
 async def get_content(tx: Tx, digest: bytes) -> str:

@@ -33,7 +33,6 @@ log = logging.getLogger(__name__)
 CLAIM_DOCUMENTS = 4
 """Few, since nothing is embedded while the first documents of a claim are cut into passages."""
 
-LANES = 2
 CLAIM_SECONDS = 30
 WORK_SECONDS = 2.0
 """After this long a workspace goes behind the others."""
@@ -62,10 +61,11 @@ class _MovedOn(Exception):
 async def index_workspace(database: Database, embedder: Embedder | Embedders, workspace_id: UUID) -> bool:
     """Work on a workspace's index for about two seconds; True when more may be left to do.
 
-    Lanes work side by side: while one embeds, the others read and write. Prompts and collections have one of their own.
+    Lanes work side by side: while one embeds, the others read and write. One goes by age, one by length, so that a note
+    does not wait for books. Prompts and collections have one of their own.
     """
     embedders = Embedders.of(embedder)
-    lanes = [_lane(database, embedders, workspace_id) for _ in range(LANES)]
+    lanes = [_lane(database, embedders, workspace_id, shortest=shortest) for shortest in (False, True)]
     items = index_items(database, embedders, workspace_id, WORK_SECONDS)
     results = await asyncio.gather(*lanes, items, return_exceptions=True)
     for result in results:
@@ -74,14 +74,14 @@ async def index_workspace(database: Database, embedder: Embedder | Embedders, wo
     return any(results)
 
 
-async def _lane(database: Database, embedders: Embedders, workspace_id: UUID) -> bool:
+async def _lane(database: Database, embedders: Embedders, workspace_id: UUID, *, shortest: bool) -> bool:
     deadline = time.monotonic() + WORK_SECONDS
-    claimed = await _claim(database, workspace_id)
+    claimed = await _claim(database, workspace_id, shortest=shortest)
     if not claimed:
         return await _take_suspect(database, embedders, workspace_id)
     while claimed:
         await _work_on(database, embedders, workspace_id, claimed, deadline)
-        claimed = await _claim(database, workspace_id) if time.monotonic() < deadline else []
+        claimed = await _claim(database, workspace_id, shortest=shortest) if time.monotonic() < deadline else []
     return True
 
 
@@ -137,10 +137,12 @@ async def _kept(database: Database, workspace_id: UUID, claimed: Sequence[Claime
         await asyncio.gather(renewing, return_exceptions=True)
 
 
-async def _claim(database: Database, workspace_id: UUID) -> list[Claimed]:
+async def _claim(database: Database, workspace_id: UUID, *, shortest: bool) -> list[Claimed]:
     attempts = (0, _SUSPECT_FROM - 1)
     async with database.tx(workspace_id) as tx:
-        return await queries.claim_documents(tx, attempts=attempts, limit=CLAIM_DOCUMENTS, seconds=CLAIM_SECONDS)
+        return await queries.claim_documents(
+            tx, attempts=attempts, limit=CLAIM_DOCUMENTS, seconds=CLAIM_SECONDS, shortest=shortest
+        )
 
 
 async def _claim_suspect(database: Database, workspace_id: UUID) -> list[Claimed]:
@@ -148,7 +150,7 @@ async def _claim_suspect(database: Database, workspace_id: UUID) -> list[Claimed
     attempts = (_SUSPECT_FROM, 2**31 - 1)
     async with database.tx(workspace_id) as tx:
         await queries.update_exhausted(tx, MAX_ATTEMPTS - 1, _EXHAUSTED)
-        return await queries.claim_documents(tx, attempts=attempts, limit=1, seconds=CLAIM_SECONDS)
+        return await queries.claim_documents(tx, attempts=attempts, limit=1, seconds=CLAIM_SECONDS, shortest=False)
 
 
 async def _release(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.kit.errors import AppError, Gone, Kind, NotFound
+from app.kit.errors import AppError, Kind, NotFound
 
 
 class LinkNotFound(NotFound):
@@ -30,14 +30,7 @@ class AlreadyShared(AppError):
 
 
 class NothingShared(NotFound):
-    """No link has this address, or what it led to was deleted."""
+    """No live link has this address: whether it never was, has ended, or its item was deleted is nobody's to know."""
 
     def __init__(self) -> None:
         super().__init__("There is nothing at this address. Ask the person who gave it to you for another one.")
-
-
-class LinkEnded(Gone):
-    """The link was ended, or its time is over."""
-
-    def __init__(self) -> None:
-        super().__init__("This link has ended. Ask the person who gave it to you for another one.")

@@ -91,7 +91,7 @@ async def create_link(ctx: Context, args: CreateLink, password_hash: str | None)
 
 @command("links.revoke", scope=_WRITES, rate=Rate.API, plan_exempt=True, credentials=PERSON, raises=(LinkNotFound,))
 async def revoke_link(ctx: Context, args: RevokeLink) -> None:
-    """End a link: its page and its Markdown answer 410 from then on."""
+    """End a link: its page and its Markdown answer 404 from then on, as an address that never was."""
     row = await queries.end_link(ctx.tx, args.link_id)
     if row is None or row["expired"]:
         raise LinkNotFound

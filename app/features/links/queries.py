@@ -62,8 +62,8 @@ RETURNING item_type, item_id, expires_at <= clock_timestamp() AS expired
 _TOKEN = "SELECT workspace_id, link_id FROM link_tokens WHERE token_hash = $1"  # noqa: S105
 
 _READ = f"""
-SELECT l.id, l.workspace_id, l.item_type, l.item_id, l.password_hash, l.expires_at, {_LIVE} AS live
-  FROM links l WHERE l.workspace_id = $1 AND l.id = $2
+SELECT l.id, l.workspace_id, l.item_type, l.item_id, l.password_hash
+  FROM links l WHERE l.workspace_id = $1 AND l.id = $2 AND {_LIVE}
 """
 
 _COUNT = """
@@ -146,7 +146,7 @@ async def find_token(database: Database, token_hash: bytes) -> asyncpg.Record | 
 
 
 async def read_link(tx: Tx, link_id: UUID) -> asyncpg.Record | None:
-    """Read a link, and whether it is live now."""
+    """Read a link; None when it is not live now."""
     return await tx.fetchrow(_READ, tx.workspace_id, link_id)
 
 

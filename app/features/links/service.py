@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from app.features.documents import service as documents
 from app.features.links import queries
-from app.features.links.errors import LinkEnded, NothingShared
+from app.features.links.errors import NothingShared
 from app.features.prompts import service as prompts
 from app.kit.errors import NotFound
 from app.kit.secrets import Token, keyed_digest
@@ -91,8 +91,7 @@ class Links:
         """Find what a token shows.
 
         Raises:
-            NothingShared: it is no token, or what it led to was deleted.
-            LinkEnded: it has ended, by hand or by time.
+            NothingShared: it is no token, it has ended, or what it led to was deleted.
         """
         row = await queries.find_token(self._database, Token(text).digest()) if _TOKEN.fullmatch(text) else None
         if row is None:
@@ -101,8 +100,6 @@ class Links:
             link = await queries.read_link(tx, row["link_id"])
             if link is None:
                 raise NothingShared
-            if not link["live"]:
-                raise LinkEnded
             try:
                 return await _shown(tx, link)
             except NotFound:

@@ -15,6 +15,7 @@ from app.edge.web.page import gate_of, web_of
 from app.features.links.service import LinkAddresses, Links
 from app.gate.policy import Limit
 from app.kit.errors import AppError, RateLimited
+from app.kit.markdown.html import words
 from app.kit.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ async def _opened(request: Request, token: str) -> Shared:
 
     Raises:
         _Locked: there is a password, and the right one was not sent.
-        NothingShared, LinkEnded, RateLimited, Unavailable.
+        NothingShared, RateLimited, Unavailable.
     """
     links, gate = gate_of(request).get(Links), gate_of(request)
     shared = await links.find(token)
@@ -131,10 +132,9 @@ def _canonical(request: Request) -> Response | None:
 
 
 def _context(request: Request, shared: Shared) -> dict[str, Any]:
-    text = " ".join(shared.content[: _DESCRIPTION * 4].split())
     return {
         "title": one_line(shared.title),
-        "description": one_line(text, _DESCRIPTION),
+        "description": one_line(words(shared.content[: _DESCRIPTION * 4]), _DESCRIPTION),
         "address": f"{gate_of(request).get(LinkAddresses).url}{request.url.path}",
         "changed_at": shared.changed_at,
         "content": shared.content,

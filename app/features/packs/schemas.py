@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from app.features.navigation.schemas import Within
 from app.features.search.schemas import QueryText
-from app.kit.schema import Model, Positive, absent
+from app.kit.schema import Model, Positive, absent, field_error
 
 DEFAULT_TOKENS = 4_000
 MAX_TOKENS = 32_000
@@ -31,8 +31,7 @@ class MakePack(Within):
     @model_validator(mode="after")
     def _about_something(self) -> Self:
         if self.query is None and self.collection_id is None and self.document_id is None:
-            msg = "name a query, a collectionId or a documentId"
-            raise ValueError(msg)
+            raise field_error("query", "name a query, a collectionId or a documentId")
         return self
 
 

@@ -17,7 +17,7 @@ from app.kit.asof import AsOf
 from app.kit.guarded import Guarded
 from app.kit.ids import Id
 from app.kit.paging import DEFAULT_LIMIT, MAX_LIMIT
-from app.kit.schema import EpochMs, Model, Positive, RestOnly, TagFilter, Tags, absent, as_list, not_null
+from app.kit.schema import EpochMs, Model, Positive, RestOnly, TagFilter, Tags, absent, as_list, field_error, not_null
 
 MAX_DESCRIPTION = 2_000
 MAX_VARIABLE_DESCRIPTION = 500
@@ -128,8 +128,7 @@ class GetPrompt(Model):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if self.label is not None and self.as_of is not None:
-            msg = "asOf: send label or asOf: a label points at a version of now"
-            raise ValueError(msg)
+            raise field_error("asOf", "send label or asOf, not both: a label points at a version of now")
         return self
 
 

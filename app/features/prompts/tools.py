@@ -64,7 +64,8 @@ TOOLS = [
         5,
         "update_prompt",
         "Update prompt",
-        "Change a prompt; what is left out stays, what is sent replaces the old value: read first.",
+        "Change a prompt when the user wants it; what is left out stays, what is sent replaces the old value: "
+        "read first.",
         operations.update_prompt,
         UPDATES,
         text.updated,
@@ -95,7 +96,7 @@ TOOLS = [
         8,
         "restore_prompt_version",
         "Restore prompt version",
-        "Make an earlier version's text current again, as a new version; nothing is lost.",
+        "Make an earlier version's text current again, as a new version, when the user wants it; nothing is lost.",
         operations.restore_prompt_version,
         REPLACES,
         text.restored,

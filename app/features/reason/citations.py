@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from app.features.reason.schemas import Citation
+from app.kit.sanitize import sanitize
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from app.features.navigation.service import Passage
 
@@ -109,6 +110,13 @@ def mark(chunk_id: UUID) -> str:
     return f"[[{chunk_id}]]"
 
 
+def unmarked(text: str, ours: Iterable[str] = ()) -> str:
+    """Fit a text that others wrote into an answer: without hidden characters, and no mark in it but `ours`."""
+    kept = "".join(f"{re.escape(one)}|" for one in ours)
+    doubled = rf"{kept}\[(?=\[)|\](?=\])"
+    return re.sub(doubled, lambda found: found[0] if len(found[0]) > 1 else f"{found[0]} ", sanitize(text))
+
+
 @dataclass(frozen=True, slots=True)
 class Validated:
     """What a model said, as far as it rests on passages: the chunks that it cites, and how much was taken out."""
@@ -132,7 +140,7 @@ def validated(text: str, known: Mapping[str, UUID]) -> Validated:
     lines: list[str] = []
     removed = 0
     waiting: list[str] = []
-    for line in text.splitlines():
+    for line in sanitize(text).splitlines():
         kept, gone = _supported(line, marks)
         if not kept and line.rstrip().endswith(":"):
             waiting.append(line)
@@ -145,6 +153,7 @@ def validated(text: str, known: Mapping[str, UUID]) -> Validated:
             waiting.clear()
         lines.append(kept)
     said = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    said = unmarked(said, map(mark, marks.cited))  # taking marks out may have made others
     return Validated(said, list(marks.cited), marks.dropped, removed + len(waiting))
 
 

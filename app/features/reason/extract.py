@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from app.features.reason import sentences
-from app.features.reason.citations import cite, mark
+from app.features.reason.citations import cite, mark, unmarked
 from app.kit.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _written(chosen: list[Sentence], pairs: list[tuple[Sentence, Sentence]]) -> 
     for item in chosen:
         if item.document_id != document:
             document = item.document_id
-            lines += ["", f"{one_line(item.passage.row['document_title'])}:"]
+            lines += ["", f"{unmarked(one_line(item.passage.row['document_title']))}:"]
         lines.append(f"- {_quoted(item)}")
     if pairs:
         lines += ["", "These statements differ:"]
@@ -154,4 +154,6 @@ def _written(chosen: list[Sentence], pairs: list[tuple[Sentence, Sentence]]) -> 
 
 
 def _quoted(item: Sentence) -> str:
-    return f"“{item.text}” {mark(item.passage.row['id'])}"
+    """Quote a sentence on one line; its citation has it exactly, this only as far as it cannot pass for more."""
+    text = " ".join(unmarked(item.text).splitlines())
+    return f"“{text}” {mark(item.passage.row['id'])}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from app.features.indexing.service import Embedder
-from app.features.reason.citations import cite, validated
+from app.features.reason.citations import cite, unmarked, validated
 from app.features.reason.extract import extract
 from app.features.reason.remote import Model
 from app.features.reason.schemas import Mode
@@ -112,7 +112,7 @@ def _within(passages: Sequence[Passage], budget: int) -> list[Passage]:
 def _shown(number: int, passage: Passage) -> str:
     row = passage.row
     where = " > ".join(one_line(step, 100) for step in (row["document_title"], *row["section_path"]))
-    return f"[[{number}]] {where}\n{row['content']}"
+    return f"[[{number}]] {unmarked(where)}\n{unmarked(row['content'])}"
 
 
 def _prompt(query: str, passages: Sequence[Passage]) -> str:

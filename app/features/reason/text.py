@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.features.reason.citations import unmarked
 from app.kit.sanitize import fenced, one_line
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def answer(result: One[Answer], args: Reason) -> str:  # noqa: ARG001  one signa
         made = f"Made from stored text ({item.meta.mode})."
         sections.append(("Answer", [fenced(item.answer, made)]))
     sources = [
-        f"- **{one_line(cited.document_title)}** | Score: {cited.score:.2f} | Revision: {cited.revision}\n"
+        f"- **{unmarked(one_line(cited.document_title))}** | Score: {cited.score:.2f} | Revision: {cited.revision}\n"
         f"  Chunk: {cited.chunk_id} | Document: {cited.document_id}\n"
         f"  Citation: {cited.id}"
         for cited in item.citations

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from app.kit.errors import AppError, Kind
+from app.kit.errors import AppError, InvalidRequest, Kind
 
 _INSTEAD = "save its text with POST /v1/documents instead"
+
+
+class PageInside(InvalidRequest):
+    """The address itself says that it leads inside a network, or to a port that is no web server's."""
+
+    def __init__(self) -> None:
+        msg = "addresses inside a network are not fetched, nor IP addresses on ports but 80 (http) and 443 (https)"
+        super().__init__(
+            f"url: {msg}. Name a page of the public Internet, or {_INSTEAD}.",
+            details=[{"field": "url", "message": msg}],
+        )
 
 
 class PageFailed(AppError):

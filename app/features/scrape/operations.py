@@ -14,6 +14,7 @@ from app.features.scrape.errors import (
     NotFromUrl,
     PageFailed,
     PageForbidden,
+    PageInside,
     PageTimedOut,
     PageTypeUnsupported,
     PageUnreadable,
@@ -25,7 +26,7 @@ from app.gate.policy import Feature, Meter, Rate, Scope
 from app.kit.errors import InvalidRequest, PreconditionRequired
 from app.kit.schema import One, storable
 
-_UPSTREAM = (PageFailed, PageTimedOut, PageForbidden, PageTypeUnsupported, PageUnreadable)
+_REFUSALS = (PageInside, PageFailed, PageTimedOut, PageForbidden, PageTypeUnsupported, PageUnreadable)
 URL = "url"
 """The source type of documents that were kept from a page."""
 
@@ -43,7 +44,7 @@ async def _fetch(ctx: Context, args: ScrapeDocument) -> Page:
     rate=Rate.SCRAPE,
     feature=Feature.WEB_PAGES,
     spends=(Meter.DOCUMENTS, Meter.STORAGE_BYTES, Meter.SCRAPES_MONTH),
-    raises=(*_UPSTREAM, InvalidRequest, CollectionNotFound),
+    raises=(*_REFUSALS, InvalidRequest, CollectionNotFound),
 )
 async def scrape_document(ctx: Context, args: ScrapeDocument, page: Page) -> One[Document]:
     """Keep a web page as a document: its main text as Markdown, its title, and its address as `sourceUrl`.
@@ -81,7 +82,7 @@ async def _fetch_again(ctx: Context, args: RefreshDocument) -> Page:
     rate=Rate.SCRAPE,
     feature=Feature.WEB_PAGES,
     spends=(Meter.STORAGE_BYTES, Meter.SCRAPES_MONTH),
-    raises=(*_UPSTREAM, *documents.WRITE_REFUSALS, NotFromUrl),
+    raises=(*_REFUSALS, *documents.WRITE_REFUSALS, NotFromUrl),
 )
 async def refresh_document(ctx: Context, args: RefreshDocument, page: Page) -> One[DocumentAck]:
     """Bring a document up to date from its web page, as a new version; `noop: true` when the page did not change.

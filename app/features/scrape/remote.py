@@ -10,6 +10,7 @@ from urllib.parse import urljoin, urlsplit
 from app.features.scrape.errors import (
     PageFailed,
     PageForbidden,
+    PageInside,
     PageTimedOut,
     PageTypeUnsupported,
     PageUnreadable,
@@ -56,8 +57,10 @@ class Pages:
         """Fetch a page for a workspace and take its text as Markdown; without content when it is the known one.
 
         Raises:
-            PageFailed, PageTimedOut, PageForbidden, PageTypeUnsupported, PageUnreadable.
+            PageInside, PageFailed, PageTimedOut, PageForbidden, PageTypeUnsupported, PageUnreadable.
         """
+        if self._fetcher.leads_inside(url):
+            raise PageInside
         approve = functools.partial(self._ask_robots, workspace_id)
         try:
             found = await self._fetcher.fetch(url, Request(PAGE, known.headers, approve))

@@ -18,7 +18,10 @@ MAX_URL = 2_048
 
 
 def _page_url(value: str) -> str:
-    """Write an address as it is asked for: letters beyond ASCII are encoded, except in the host's name."""
+    """Write an address as it is asked for: letters beyond ASCII are encoded, except in the host's name.
+
+    Names of this network pass: whether an address is fetched, one policy judges (`PageInside`).
+    """
     text = value.strip()
     try:
         authority = urlsplit(text).netloc
@@ -26,9 +29,9 @@ def _page_url(value: str) -> str:
         authority = ""
     if authority.isascii():
         text = quote(text, safe="!#$%&'()*+,/:;=?@[]~-._")
-    target = parse_target(text)
+    target = parse_target(text, local_names=True)
     if target is None:
-        msg = "must be the http or https address of a web page, without user name; write names beyond ASCII as xn--…"
+        msg = "must be a web page's http or https address, without user name, its host plain; beyond ASCII as xn--…"
         raise ValueError(msg)
     return target.url
 

@@ -11,8 +11,9 @@ from app.features.documents.service import read_document
 from app.features.prompts.errors import PromptNotFound
 from app.features.prompts.service import read_prompt
 from app.features.search import queries
-from app.features.search.copies import fold
+from app.features.search.copies import NAMED, fold
 from app.features.search.errors import ItemNotFound
+from app.features.search.members import join
 from app.features.search.past import service as past
 from app.features.search.schemas import (
     MAX_LIMIT,
@@ -26,6 +27,7 @@ from app.features.search.schemas import (
     IndexState,
     ItemMetadata,
     Kind,
+    MatchedItem,
     PromptHit,
     ResultLink,
     ResultLinks,
@@ -44,12 +46,12 @@ from app.kit.errors import InsufficientScope
 from app.kit.ids import parse_id
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from uuid import UUID
 
     import asyncpg
 
-    from app.features.search.service import Meaning
+    from app.features.search.service import Hit, Meaning
     from app.store.tx import Tx
 
 READ_SCOPES = (Scope.PROMPTS_READ, Scope.DOCUMENTS_READ)
@@ -78,10 +80,7 @@ async def search_items(ctx: Context, args: Search) -> SearchResult:
     data = Hits(
         prompts=[PromptHit(prompt_id=hit["id"], **_named(hit, "title", "description")) for hit in found[Kind.PROMPTS]],
         documents=[_document_hit(hit) for hit in found[Kind.DOCUMENTS]],
-        collections=[
-            CollectionHit(collection_id=hit["id"], name=hit["title"], **_named(hit, "description"))
-            for hit in found[Kind.COLLECTIONS]
-        ],
+        collections=[_collection_hit(hit) for hit in found[Kind.COLLECTIONS]],
     )
     return SearchResult(data=data, meta=meta)
 
@@ -147,27 +146,29 @@ _READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text, Kind.COL
 
 
 async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
-    limit = min(args.limit, MAX_LIMIT)
     everything = [Kind.DOCUMENTS] if args.as_of is not None else list(_SCOPES)
     searched = everything if args.type is Kind.ALL else [args.type]
-    kinds = [kind for kind, scope in _SCOPES.items() if kind in searched and scope in ctx.principal.scopes]
-    found, index, notice = await _find_kinds(ctx, args, kinds, limit)
+    kinds = _readable(ctx, searched)
+    found, index, notice = await _find_kinds(ctx, args, kinds)
     return {kind: found.get(kind, []) for kind in _SCOPES}, _meta(ctx, args, kinds, index, notice)
 
 
-async def _find_kinds(
-    ctx: Context, args: Search, kinds: Sequence[Kind], limit: int
-) -> tuple[_Found, IndexState, str | None]:
+def _readable(ctx: Context, kinds: Collection[Kind]) -> list[Kind]:
+    return [kind for kind, scope in _SCOPES.items() if kind in kinds and scope in ctx.principal.scopes]
+
+
+async def _find_kinds(ctx: Context, args: Search, kinds: Sequence[Kind]) -> tuple[_Found, IndexState, str | None]:
     if not kinds:
         return {}, IndexState(total=0, pending=0), None
     if args.as_of is not None:
-        then = await past.find(ctx, args, moment(args.as_of), limit)
+        then = await past.find(ctx, args, moment(args.as_of), min(args.limit, MAX_LIMIT))
         return {Kind.DOCUMENTS: then.hits}, IndexState(total=then.total, pending=0), then.notice
     meaning = await embed_question(ctx, args.q) if args.semantic else None
+    looked_at = _readable(ctx, _SCOPES) if Kind.COLLECTIONS in kinds else kinds  # they are found by members, too
     async with ctx.snapshot() as tx:
         if meaning is None:
-            return *await _literally(tx, args, kinds, limit), None
-        return *await _by_meaning(tx, args, kinds, limit, meaning), meaning.notice
+            return *await _literally(tx, args, kinds, looked_at), None
+        return *await _by_meaning(tx, args, kinds, looked_at, meaning), meaning.notice
 
 
 def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState, notice: str | None) -> SearchMeta:
@@ -188,31 +189,64 @@ def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState, 
     )
 
 
-async def _literally(tx: Tx, args: Search, kinds: Sequence[Kind], limit: int) -> tuple[_Found, IndexState]:
-    found = await queries.find_literally(tx, [kind.item for kind in kinds], args.q, args.tags, limit)
+async def _literally(
+    tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind]
+) -> tuple[_Found, IndexState]:
+    limit = min(args.limit, MAX_LIMIT)
+    rows = await queries.find_literally(tx, [kind.item for kind in looked_at], args.q, args.tags, limit)
     states = await queries.count_indexed(tx, [kind.item for kind in kinds], args.tags)
-    return {kind: [dict(row) | {"score": None} for row in found[kind.item]] for kind in kinds}, _state(states)
+    found = {Kind(f"{item}s"): [dict(row) | {"score": None} for row in hits] for item, hits in rows.items()}
+    if Kind.COLLECTIONS in kinds and (members := _members(found)):
+        memberships = await queries.list_memberships(tx, list(members), args.tags)
+        found[Kind.COLLECTIONS] = join(found[Kind.COLLECTIONS], members, memberships)[:limit]
+    return {kind: found[kind] for kind in kinds}, _state(states)
 
 
 async def _by_meaning(
-    tx: Tx, args: Search, kinds: Sequence[Kind], limit: int, meaning: Meaning
+    tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind], meaning: Meaning
 ) -> tuple[_Found, IndexState]:
-    """Rank in one statement, describe what is kept in another."""
-    rows = await queries.rank(tx, [kind.item for kind in kinds], args.q, args.tags, meaning.vector, meaning.serving)
-    kept = {kind: rank(meaning.serving.model, rows[kind.item])[: limit + SPARE] for kind in kinds}
-    described = await queries.describe(tx, {hit.id: hit.passage for hits in kept.values() for hit in hits})
+    """Rank in one statement, describe what is kept in another; once more, and deeper, where copies took all places."""
+    limit = min(args.limit, MAX_LIMIT)
+    found, index, more = await _ranked(tx, args, kinds, looked_at, meaning, queries.CANDIDATES)
+    if more and len(found[Kind.DOCUMENTS]) < limit:
+        found, index, _ = await _ranked(tx, args, kinds, looked_at, meaning, queries.MANY_CANDIDATES)
+    return {kind: found[kind][:limit] for kind in kinds}, index
+
+
+async def _ranked(
+    tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind], meaning: Meaning, candidates: int
+) -> tuple[_Found, IndexState, bool]:
+    """Rank so many candidates; also tells whether there may be more documents than were looked at."""
+    rows = await queries.rank(
+        tx, [kind.item for kind in looked_at], args.q, args.tags, meaning.vector, meaning.serving, candidates
+    )
+    most = max(min(args.limit, MAX_LIMIT) + SPARE, candidates // 2)
+    kept = {kind: rank(meaning.serving.model, rows[kind.item])[:most] for kind in looked_at}
+    more = len(rows.get("document", ())) > candidates or len(kept.get(Kind.DOCUMENTS, ())) == most
+    counted = [row for kind in kinds for row in rows[kind.item] if row["id"] is None]
+    return await _described(tx, args, kinds, kept), _state(counted), more
+
+
+async def _described(tx: Tx, args: Search, kinds: Sequence[Kind], kept: Mapping[Kind, Sequence[Hit]]) -> _Found:
+    tags = args.tags if Kind.COLLECTIONS in kinds else None
+    described, memberships = await queries.describe(
+        tx, {hit.id: hit.passage for hits in kept.values() for hit in hits}, tags
+    )
     found = {
-        kind: [
-            dict(described[hit.id]) | {"score": hit.score, "words": hit.words, "cosine": hit.cosine}
-            for hit in hits
-            if hit.id in described
-        ]
+        kind: [dict(described[hit.id]) | {"score": hit.score} for hit in hits if hit.id in described]
         for kind, hits in kept.items()
     }
+    if memberships:
+        found[Kind.COLLECTIONS] = join(found[Kind.COLLECTIONS], _members(found), memberships)
     if Kind.DOCUMENTS in found:
         found[Kind.DOCUMENTS] = fold(found[Kind.DOCUMENTS])
-    found = {kind: hits[:limit] for kind, hits in found.items()}
-    return found, _state([row for several in rows.values() for row in several if row["id"] is None])
+    return found
+
+
+def _members(found: _Found) -> dict[UUID, dict[str, Any]]:
+    """Give the found items that may be members of collections, best first."""
+    several = [hit for kind in (Kind.DOCUMENTS, Kind.PROMPTS) for hit in found.get(kind, ())]
+    return {hit["id"]: hit for hit in sorted(several, key=lambda hit: -(hit["score"] or 0.0))}
 
 
 def _state(rows: Sequence[asyncpg.Record]) -> IndexState:
@@ -227,5 +261,17 @@ def _document_hit(hit: Mapping[str, Any]) -> DocumentHit:
     text = hit["highlight"] or ""
     highlight = (text if hit["score"] is None else text[:EXCERPT]) or None
     fields = _named(hit, "title", "status", "chunk_id")
-    fields["copies"] = [DocumentCopy(document_id=copy["id"], title=copy["title"]) for copy in hit.get("copies", ())]
+    copies = hit.get("copies", ())
+    fields["copies"] = [DocumentCopy(document_id=copy["id"], title=copy["title"]) for copy in copies[:NAMED]]
+    fields["more_copies"] = len(copies[NAMED:])
     return DocumentHit(document_id=hit["id"], highlight=highlight, revision=hit.get("revision"), **fields)
+
+
+def _collection_hit(hit: Mapping[str, Any]) -> CollectionHit:
+    matched = [
+        MatchedItem(type=member["kind"], id=member["id"], **_named(member, "title"))
+        for member in hit.get("matched", ())
+    ]
+    return CollectionHit(
+        collection_id=hit["id"], name=hit["title"], matched_items=matched, **_named(hit, "description")
+    )

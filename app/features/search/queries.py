@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from app.store.tx import Tx
 
 CANDIDATES: Final = 100
+MANY_CANDIDATES: Final = 1_000
+"""Where most of the hundred are copies of few texts."""
 
 _LIVE: Final = {
     "document": """x.deleted_at IS NULL AND (cardinality($3::text[]) = 0 OR x.id IN (
@@ -217,20 +219,34 @@ def _ranking(kinds: tuple[str, ...], serving: Serving | None) -> str:
 _DESCRIBE: Final = {
     "document": """
 SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.content_digest, c.id AS chunk_id,
-       c.content AS highlight
+       c.content AS highlight, NULL::uuid AS member
   FROM unnest($2::uuid[], $3::uuid[]) AS hit(id, passage)
   JOIN documents d ON d.workspace_id = $1 AND d.id = hit.id
   LEFT JOIN LATERAL (SELECT id, content FROM chunks WHERE workspace_id = $1 AND id = hit.passage OFFSET 0) AS c ON true
 """,
     "prompt": """
-SELECT 'prompt', id, title, description, '', NULL, NULL, NULL FROM prompts WHERE workspace_id = $1 AND id = ANY($2)
+SELECT 'prompt', id, title, description, '', NULL, NULL, NULL, NULL
+  FROM prompts WHERE workspace_id = $1 AND id = ANY($2)
 """,
     "collection": """
-SELECT 'collection', id, name, description, '', NULL, NULL, NULL
+SELECT 'collection', id, name, description, '', NULL, NULL, NULL, NULL
   FROM collections WHERE workspace_id = $1 AND id = ANY($2)
 """,
 }
 _DESCRIPTION: Final = " UNION ALL ".join(_DESCRIBE.values())
+
+# The collections that hold what was found: a row for each such member.
+_MEMBERSHIP: Final = "membership"
+_MEMBERSHIPS: Final = f"""
+SELECT '{_MEMBERSHIP}' AS kind, c.id, c.name AS title, c.description, '' AS status, NULL::bytea AS content_digest,
+       NULL::uuid AS chunk_id, NULL::text AS highlight, i.item_id AS member
+  FROM collection_items i
+ CROSS JOIN LATERAL (
+       SELECT id, name, description FROM collections
+        WHERE workspace_id = $1 AND id = i.collection_id AND deleted_at IS NULL AND tags @> $3::text[] OFFSET 0) AS c
+ WHERE i.workspace_id = $1 AND i.item_type IN ('document', 'prompt') AND i.item_id = ANY($2::uuid[])
+"""
+_DESCRIBED_WITH_MEMBERSHIPS: Final = f"{_DESCRIPTION} UNION ALL {_MEMBERSHIPS.replace('$3', '$4')}"
 
 _LITERAL: Final = "SELECT * FROM search_literally($1, $2, $3, $4)"
 
@@ -244,7 +260,13 @@ SELECT '{kind}' AS kind, count(*) AS total, count(*) FILTER (WHERE x.indexed_rev
 
 
 async def rank(
-    tx: Tx, kinds: Sequence[str], text: str, tags: list[str], vector: Vector | None, serving: Serving
+    tx: Tx,
+    kinds: Sequence[str],
+    text: str,
+    tags: list[str],
+    vector: Vector | None,
+    serving: Serving,
+    candidates: int = CANDIDATES,
 ) -> dict[str, list[asyncpg.Record]]:
     """Rank items of some kinds by words and by meaning, or by words alone where there is no vector.
 
@@ -258,15 +280,30 @@ async def rank(
         near, place = (HalfVector(vector), serving.model), replace(serving, many=serving.many and not tags)
     sql = _ranking(tuple(kinds), place)
     found: dict[str, list[asyncpg.Record]] = {kind: [] for kind in kinds}
-    for row in await tx.fetch(sql, tx.workspace_id, text, tags, CANDIDATES, *near):
+    for row in await tx.fetch(sql, tx.workspace_id, text, tags, candidates, *near):
         found[row["kind"]].append(row)
     return found
 
 
-async def describe(tx: Tx, passages: Mapping[UUID, UUID | None]) -> dict[UUID, asyncpg.Record]:
-    """Read titles, descriptions and states of items, and the passages of documents that were hit."""
-    rows = await tx.fetch(_DESCRIPTION, tx.workspace_id, list(passages), list(passages.values()))
-    return {row["id"]: row for row in rows}
+async def describe(
+    tx: Tx, passages: Mapping[UUID, UUID | None], tags: list[str] | None
+) -> tuple[dict[UUID, asyncpg.Record], list[asyncpg.Record]]:
+    """Read titles, descriptions and states of items, and the passages of documents that were hit.
+
+    With `tags` also in which collections that have them the items are: rows as `list_memberships` gives them.
+    """
+    items = (list(passages), list(passages.values()))
+    if tags is None:
+        rows = await tx.fetch(_DESCRIPTION, tx.workspace_id, *items)
+    else:
+        rows = await tx.fetch(_DESCRIBED_WITH_MEMBERSHIPS, tx.workspace_id, *items, tags)
+    described = {row["id"]: row for row in rows if row["kind"] != _MEMBERSHIP}
+    return described, [row for row in rows if row["kind"] == _MEMBERSHIP]
+
+
+async def list_memberships(tx: Tx, items: Sequence[UUID], tags: list[str]) -> list[asyncpg.Record]:
+    """List collections that hold items and have tags: `id`, `title`, `description`, and the `member` that it holds."""
+    return await tx.fetch(_MEMBERSHIPS, tx.workspace_id, items, tags)
 
 
 async def find_literally(

@@ -72,7 +72,7 @@ class PromptHit(Model):
 
 
 class DocumentCopy(Model):
-    """A document with the same text, or very nearly."""
+    """A document with the same text."""
 
     document_id: UUID
     title: str
@@ -98,18 +98,38 @@ class DocumentHit(Model):
         Field(
             default_factory=list,
             exclude_if=lambda found: not found,
-            description="Others with the same text or nearly: each text is found once.",
+            description="Others with the same text, at most 20: each text is found once.",
         ),
+    ]
+    more_copies: Annotated[
+        int, Field(default=0, exclude_if=lambda count: not count, description="Copies found beyond those named.")
     ]
 
 
+class MatchedItem(Model):
+    """A member of a collection that was found itself."""
+
+    type: Annotated[str, Field(description="document or prompt.")]
+    id: UUID
+    title: str
+    score: Annotated[float | None, Field(default=None, exclude_if=absent)]
+
+
 class CollectionHit(Model):
-    """A collection that matches, by itself or through its members."""
+    """A collection that matches, by itself or through its members: its score is the best of these."""
 
     collection_id: UUID
     name: str
     description: str
     score: Annotated[float | None, Field(default=None, exclude_if=absent)]
+    matched_items: Annotated[
+        list[MatchedItem],
+        Field(
+            default_factory=list,
+            exclude_if=lambda found: not found,
+            description="Members found, best first; at most 5.",
+        ),
+    ]
 
 
 class Hits(Model):

@@ -81,8 +81,6 @@ class Hit:
     id: UUID
     score: float
     passage: UUID | None
-    words: float | None
-    cosine: float | None
 
 
 def rank(model: str, rows: Sequence[asyncpg.Record]) -> list[Hit]:
@@ -100,7 +98,7 @@ def rank(model: str, rows: Sequence[asyncpg.Record]) -> list[Hit]:
     for item in order:
         score = relevance(model, plain.get(item), cosines.get(item), bound)
         if item in plain or score >= THRESHOLD:
-            hits.append(Hit(item, score, candidates[item]["passage"], plain.get(item), cosines.get(item)))
+            hits.append(Hit(item, score, candidates[item]["passage"]))
     return hits
 
 

@@ -60,7 +60,8 @@ def _prompt(hit: PromptHit) -> list[str]:
 
 
 def _collection(hit: CollectionHit) -> list[str]:
-    return _item(hit.name, "collection", hit.description, f"{hit.collection_id}{_score(hit.score)}")
+    lines = _item(hit.name, "collection", hit.description, f"{hit.collection_id}{_score(hit.score)}")
+    return lines + [f"  Holds: {one_line(item.title)} ({item.type} {item.id})" for item in hit.matched_items]
 
 
 def _item(name: str, kind: str, description: str, facts: str) -> list[str]:

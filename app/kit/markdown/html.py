@@ -81,6 +81,15 @@ def strange_html(text: str, own: Iterable[str] = ()) -> str:
     )
 
 
+def words(text: str) -> str:
+    """Give what a reader sees of a Markdown text as one line: for previews, so it is meant for the start of one."""
+    found: list[str] = []
+    for token in _PARSER.parse(text):
+        parts = (token.children or ()) if token.type == "inline" else (token,)
+        found.append("".join(" " if part.type.endswith("break") else part.content for part in parts))
+    return " ".join(" ".join(found).split())
+
+
 def leads_out(href: str, hosts: frozenset[str]) -> bool:
     """Tell whether an address leads to another site, or to what anybody can open here."""
     if _ADDRESS.fullmatch(href) is None:

@@ -21,6 +21,8 @@ from app.features.handbook.guides import GUIDES
 from app.gate.policy import Plans
 from tests.contract.requirements import proves
 from tests.edge.discovery import forms
+from tests.edge.mcp.wire import MODERN_ERA
+from tests.support.faces import rest_faces
 from tests.support.service import BASE_URL, client_of, serving
 
 SIGNAL = "ai-train=no, search=yes, ai-input=yes"
@@ -95,8 +97,7 @@ async def test_every_path_is_public_of_its_type_cacheable_and_open_to_other_orig
     assert answer.headers["content-type"] == TYPES[path]
     live = path in ("/status", "/status.md", "/")
     assert ("public" in answer.headers["cache-control"]) is not live
-    if TYPES[path] != HTML:
-        assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers.get_list("access-control-allow-origin") == ["*"]
     if (tag := answer.headers.get("etag")) and not live:
         assert (await http.get(path, headers={"if-none-match": tag})).status_code == 304
         assert (await http.get(path, headers={"if-none-match": f'"x", W/{tag}'})).status_code == 304
@@ -120,6 +121,28 @@ async def test_the_agent_web_manifest(http, tools):
     check(forms.AGENT_WEB_PROTOCOL, found)
     assert [action["operation"] for action in found["actions"]] == [tool.name for tool in narrow(tools)]
     assert {action["via"] for action in found["actions"]} == {"mcp"}
+    assert found["capabilities"]["batch_actions"] is True
+    assert "POST /v1/documents:batch" in {face.label for face in rest_faces()}
+
+
+@proves("DISC-AWP")
+async def test_the_agent_web_manifest_tells_what_each_action_gives(http, alice, make):
+    outputs = {action["id"]: action["outputs"] for action in (await card(http, "/agent.json"))["actions"]}
+    document = await make.document(alice.client)
+    calls = {
+        "get_document": {"documentId": document["id"]},
+        "list_documents": {},
+        "search": {"query": "harbour"},
+        "fetch": {"id": f"document_{document['id']}"},
+        "delete_document": {"documentId": document["id"]},
+    }
+    types = {dict: "object", list: "array", str: "string", bool: "boolean"}
+    for name, arguments in calls.items():
+        given = (await MODERN_ERA.call(alice.client, name, arguments))["structuredContent"]
+        assert "error" not in given, given
+        found = {key: types[type(value)] for key, value in given.items()}
+        assert {key: outputs[name][key]["type"] for key in found} == found
+        assert outputs[name].keys() - found.keys() <= {"notice"}
 
 
 @proves("DISC-PLUGIN")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import bpe_openai
 import jsonschema
@@ -66,6 +67,15 @@ async def test_every_tool_says_what_a_client_must_know(http):
         assert tool["outputSchema"] == {"type": "object", "properties": {"data": {}, "error": {"type": "object"}}}
         jsonschema.Draft202012Validator.check_schema(tool["inputSchema"])
         assert "ifMatch" not in tool["inputSchema"]["properties"]
+
+
+async def test_tools_that_change_anything_say_that_the_user_must_want_it(http):
+    silent = [
+        tool["name"]
+        for tool in await tools_of(http)
+        if not tool["annotations"]["readOnlyHint"] and not re.search(r"\buser('s| wants)", tool["description"])
+    ]
+    assert silent == []
 
 
 async def test_the_list_is_public_and_may_be_kept(http):

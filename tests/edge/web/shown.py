@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 OWNER = "owner@localhost"
 _LINK_SECONDS = 30
+_LONG_TAG = "a-tag-that-is-longer-than-a-phone-is-wide-in-one-piece"
 _VERIFIER = secrets.token_urlsafe(48)
 
 
@@ -230,6 +231,7 @@ VIEWS = [
     View("account-refused", "/dashboard/account", "owner", 400, _wrong_current_password),
     View("sessions", "/dashboard/sessions"),
     View("document", "/dashboard/documents/{document}", served_by="/dashboard/documents/{id}"),
+    View("document-leased", "/dashboard/documents/{leased}", served_by="/dashboard/documents/{id}"),
     View("sign-out", "/sign-out"),
     View("form-refused", "/sign-out", "owner", 403, _stale),
     View("consent", "{consent}", served_by="/oauth/authorize"),
@@ -434,7 +436,7 @@ async def _programs(world: World, up: Up) -> None:
         begun = (await http.post("/oauth/device_authorization", data={"client_id": "ctx"})).json()
         world.places["user_code"] = begun["user_code"]
         text = "# Release runbook\n\nTag, wait for the build, then announce.\n\n" + "A long line without end. " * 40
-        written = {"title": "Release runbook", "content": text, "tags": ["runbook", "release"]}
+        written = {"title": "Release runbook", "content": text, "tags": ["runbook", "release", _LONG_TAG]}
         headers = {"authorization": up.running().authorization}
         prompt = {"title": "Notes", "description": "Writes notes.", "content": "For ${version}."}
         collection = {"name": "Releases", "color": "#3366cc"}
@@ -444,6 +446,12 @@ async def _programs(world: World, up: Up) -> None:
         for name in ("unshared", "document"):
             answer = await http.post("/v1/documents", json=written, headers=headers)
             world.places[name] = answer.json()["data"]["id"]
+        made = await http.post("/v1/documents", json=written | {"title": "Taken in turns"}, headers=headers)
+        world.places["leased"] = made.json()["data"]["id"]
+        policy = {"policy": "lease_required"}
+        named = {"if-match": made.headers["etag"], "idempotency-key": "policy"}
+        where = f"/v1/documents/{world.places['leased']}/coordination"
+        (await http.put(where, json=policy, headers=headers | named)).raise_for_status()
 
 
 @asynccontextmanager

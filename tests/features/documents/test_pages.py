@@ -192,6 +192,7 @@ async def test_a_document_is_deleted_as_it_was_shown_or_not_at_all(person, make,
 async def test_the_page_tells_who_holds_a_document_and_switches_its_policy(person, make, alice):
     document = await make.document(alice.client)
     here, url = f"{LIST}/{document['id']}", f"/v1/documents/{document['id']}"
+    before = hidden(await person.get(here), f"{here}/delete")
     answer = await person.fill(here, f"{here}/policy", policy="lease_required")
     assert answer.status_code == 303
     shown = await person.get(here)
@@ -204,10 +205,44 @@ async def test_the_page_tells_who_holds_a_document_and_switches_its_policy(perso
     shown = await person.get(here)
     assert "Held" in shown.text
     assert lease.json()["data"]["leaseId"] not in shown.text
-    refused = await person.fill(here, f"{here}/delete")
+    refused = await person.send(f"{here}/delete", before)
     assert refused.status_code == 409
+    assert "Write without leases" in refused.text
     assert (await person.fill(here, f"{here}/policy", policy="standard")).status_code == 303
     assert f"{here}/edit" in (await person.get(here)).text
+
+
+@proves("DASH-LEASES")
+async def test_a_leased_document_has_no_button_that_would_be_refused_and_says_what_helps(person, make, alice, sql):
+    document = await make.document(alice.client)
+    here = f"{LIST}/{document['id']}"
+    await alice.client.patch(f"/v1/documents/{document['id']}", json={"content": "new"})
+    await sql.execute("UPDATE documents SET source_type = 'url' WHERE id = $1::uuid", document["id"])
+    versions = (await person.get(f"{here}/versions")).text
+    restore = re.search(rf'{here}/versions/[^"]+/restore', versions)[0]
+    buttons = {f"{here}/delete": here, f"{here}/refresh": here, restore: f"{here}/versions"}
+    before = {to: hidden(await person.get(page), to) for to, page in buttons.items()}
+    edited = hidden(await person.get(f"{here}/edit"), f"{here}/edit")
+    await person.fill(here, f"{here}/policy", policy="lease_required")
+    for to, page in buttons.items():
+        shown = await person.get(page)
+        assert to not in shown.text
+        assert "Write without leases" in shown.text
+        assert_for_people(await person.send(to, before[to]))
+    assert (await person.get(f"{here}/edit")).headers["location"] == here
+    draft = {"title": "Draft", "content": "Kept", "tags": "", "action": "save"}
+    saved = await person.send(f"{here}/edit", edited | draft)
+    assert_for_people(saved)
+    assert "Kept" in saved.text
+    for action in ("tag", "delete"):
+        ticked = {f"item.{document['id']}": "on", "action": action, "tag": "x"}
+        assert_for_people(await person.fill(LIST, f"{LIST}/bulk", **ticked))
+
+
+def assert_for_people(answer):
+    assert answer.status_code == 409
+    assert "Write without leases" in answer.text
+    assert not re.search(r"/v1/|X-ContextRepo|Idempotency-Key|If-Match", answer.text)
 
 
 async def test_pages_of_another_workspace_are_not_found(service, make, alice, person):
@@ -223,3 +258,12 @@ async def test_what_is_no_page_is_told_to_a_person(person):
         answer = await person.get(path)
         assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
         assert "<h1" in answer.text
+
+
+@pytest.mark.parametrize(("url", "linked"), [("https://example.test/a", True), ("javascript:alert(1)", False)])
+async def test_only_a_source_on_the_web_is_a_link(person, alice, make, sql, url, linked):
+    made = await make.document(alice.client)
+    await sql.execute("UPDATE documents SET source_url = $1 WHERE id = $2::text::uuid", url, made["id"])
+    shown = (await person.get(f"{LIST}/{made['id']}")).text
+    assert f"<bdi>{url}</bdi>" in shown
+    assert (f'href="{url}"' in shown) is linked

@@ -13,6 +13,8 @@ from mcp.client.streamable_http import streamable_http_client
 from app import features
 from app.edge.mcp.surface import every, narrow
 from app.features.handbook.guides import GUIDES
+from app.gate.policy import Feature, Meter, Rate
+from app.kit.errors import FeatureNotInPlan, PlanRequired, QuotaExceeded
 from tests.contract.requirements import proves
 from tests.support.asgi import Transport
 from tests.support.service import BASE_URL
@@ -36,6 +38,7 @@ async def tool(http, name, **arguments):
 async def test_every_page_is_html_and_markdown(http, path):
     page, twin = await http.get(path), await http.get(f"{path}.md")
     assert page.status_code == twin.status_code == 200
+    assert page.headers["access-control-allow-origin"] == twin.headers["access-control-allow-origin"] == "*"
     assert twin.headers["content-type"] == "text/markdown; charset=utf-8"
     assert twin.text.startswith("# ")
     assert f'<link rel="alternate" type="text/markdown" href="{path}.md">' in page.text
@@ -70,6 +73,28 @@ async def test_the_references_name_every_operation_and_every_tool(http):
     assert all(f"- `{name}`:" in tools for name in extra)
 
 
+@proves("DISC-DOCS")
+async def test_the_page_of_the_dashboard_names_every_page_that_a_person_can_go_to(http):
+    named = set(re.findall(r"^\| `(/dashboard[^`]*)`", (await http.get("/docs/dashboard.md")).text, re.MULTILINE))
+    pages = features.collect("pages", "PAGES")
+    fixed = {page.path for page in pages if "GET" in page.methods and page.path.startswith("/dashboard")}
+    assert named == {path for path in fixed if "{" not in path}
+
+
+@proves("DISC-DOCS")
+async def test_the_page_of_plans_has_what_the_code_counts_and_refuses(http, service):
+    text = (await http.get("/docs/plans.md")).text
+    faces = [face.operation for face in features.collect("rest", "ROUTES")]
+    for rate in Rate:
+        assert f"| `{rate}` | {sum(1 for operation in faces if operation.rate is rate)} |" in text
+    for name in (*Meter, *Feature, *service.state.gate.plans.plans):
+        assert f"`{name}`" in text
+    for refusal in (PlanRequired, FeatureNotInPlan, QuotaExceeded):
+        assert f"| `{refusal.reason}` |" in text
+    assert "- `web_pages`: `POST /v1/documents/scrape`, `POST /v1/documents/{documentId}/refresh`\n" in text
+    assert "`GET /v1/user/me`, and the pages of" in text
+
+
 async def test_a_page_that_is_not_there_is_404(http):
     for path in ("/docs/none", "/docs/none.md", "/docs/../docs/none"):
         assert (await http.get(path)).status_code == 404
@@ -92,6 +117,15 @@ async def test_the_endpoint_has_three_tools_that_only_read_and_wants_no_credenti
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     answer = await http.post(ENDPOINT, json=message, headers={"accept": "application/json"} | wrong)
     assert answer.status_code == 200
+
+
+@proves("DOCS-MCP")
+@pytest.mark.parametrize("origin", ["https://elsewhere.test", "null"])
+async def test_pages_of_every_origin_may_call_what_looks_at_no_credential(http, origin):
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = await http.post(ENDPOINT, json=message, headers={"accept": "application/json", "origin": origin})
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, "*")
+    assert len(answer.json()["result"]["tools"]) == 3
 
 
 @proves("DOCS-MCP")

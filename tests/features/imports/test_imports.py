@@ -227,3 +227,45 @@ async def test_times_at_the_ends_of_the_calendar_are_refused(alice, field, when)
     answer = await archives.put(alice.client, import_id, 1, [text, (place, wrong)])
     assert (answer.status_code, answer.json()["error"]["reason"]) == (400, "INVALID_REQUEST")
     assert (await alice.client.get("/v1/documents")).json()["data"] == []
+
+
+@proves("IMPORT-CHUNKS")
+async def test_an_import_that_took_nothing_cannot_be_finished(alice):
+    import_id = await archives.start(alice.client)
+    assert (await archives.put(alice.client, import_id, 1, [("notes.txt", "x")])).status_code == 400
+    refused = await alice.client.post(f"/v1/imports/{import_id}:finish")
+    assert (refused.status_code, refused.json()["error"]["reason"]) == (409, "IMPORT_EMPTY")
+    assert (await alice.client.get(f"/v1/imports/{import_id}")).json()["data"]["finished"] is False
+    assert (await archives.put(alice.client, import_id, 1, document())).status_code == 200
+    done = await alice.client.post(f"/v1/imports/{import_id}:finish")
+    assert (done.status_code, done.json()["data"]["finished"]) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("url", "taken"),
+    [
+        ("https://example.test/ä?q=1#x", True),
+        ("HTTP://example.test", True),
+        ("javascript:alert(1)", False),
+        ("JaVaScRiPt://example.test/%0aalert(1)", False),
+        (" javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("java\nscript:alert(1)//http://", False),
+        ("https://example.test\njavascript:alert(1)", False),
+        ("//example.test", False),
+        ("https://", False),
+        ("", False),
+    ],
+)
+async def test_a_source_is_an_address_of_the_web(alice, url, taken):
+    item_id = str(new_id())
+    files = [
+        text_file(f"documents/{item_id}.md", "Text."),
+        (f"documents/{item_id}.jsonl", history(item_id, {"text": sha("Text.")}, sourceUrl=url)),
+    ]
+    answer = await archives.put(alice.client, await archives.start(alice.client), 1, files)
+    assert answer.status_code == (200 if taken else 400), answer.text
+    if taken:
+        assert (await alice.client.get(f"/v1/documents/{item_id}")).json()["data"]["sourceUrl"] == url
+    else:
+        assert "must be an http or https address" in answer.json()["error"]["message"]

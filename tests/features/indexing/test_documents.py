@@ -207,7 +207,7 @@ async def test_a_deletion_during_indexing_is_not_lost(alice, make, index, databa
 
 async def test_an_edit_between_claim_and_chunks_is_not_lost(alice, make, index, database):
     document = await make.document(alice.client, title="Plan", content="The old plan speaks of badgers.")
-    (claimed,) = await service._claim(database, alice.workspace_id)
+    (claimed,) = await service._claim(database, alice.workspace_id, shortest=False)
     await patch(alice, document, content="The new plan speaks of otters.")
     assert not await service._chunked(database, alice.workspace_id, claimed)
     assert await index.chunks(document["id"]) == {}
@@ -228,9 +228,9 @@ async def test_workers_side_by_side_index_each_document_once(alice, make, index,
 
 async def test_a_claim_that_ran_out_is_taken_over_and_both_leave_one_index(alice, make, index, database, sql):
     document = await make.document(alice.client, title="Slow", content=f"{FIRST}\n\n{SECOND}\n")
-    (slow,) = await service._claim(database, alice.workspace_id)
+    (slow,) = await service._claim(database, alice.workspace_id, shortest=False)
     await sql.execute("UPDATE documents SET index_claimed_until = now() - interval '1 s' WHERE id = $1", document["id"])
-    (fast,) = await service._claim(database, alice.workspace_id)
+    (fast,) = await service._claim(database, alice.workspace_id, shortest=False)
     await asyncio.gather(
         service._chunked(database, alice.workspace_id, slow), service._chunked(database, alice.workspace_id, fast)
     )
@@ -264,5 +264,5 @@ async def test_a_text_that_only_blanks_hold_becomes_ready(alice, make, index):
 async def test_a_claim_takes_the_oldest_first_and_no_more_than_its_limit(alice, make, database):
     made = [await make.document(alice.client, title=f"N {n}") for n in range(service.CLAIM_DOCUMENTS + 2)]
     async with database.tx(alice.workspace_id) as tx:
-        claimed = await queries.claim_documents(tx, attempts=(0, 1), limit=5, seconds=30)
+        claimed = await queries.claim_documents(tx, attempts=(0, 1), limit=5, seconds=30, shortest=False)
     assert [str(item.id) for item in claimed] == [document["id"] for document in made[:5]]

@@ -39,7 +39,9 @@ async def queued(sql, workspace_id):
 
 
 async def claim(database, workspace_id):
-    return await service._claim(database, workspace_id) or await service._claim_suspect(database, workspace_id)
+    return await service._claim(database, workspace_id, shortest=False) or await service._claim_suspect(
+        database, workspace_id
+    )
 
 
 async def exhaust(index, workspace_id, embedder):

@@ -40,6 +40,17 @@ def path(link):
     return link["url"].removeprefix(BASE_URL)
 
 
+@proves("LINK-PAGE")
+async def test_the_preview_of_a_shared_text_is_what_a_reader_sees_of_it(alice, browser, reader, make):
+    content = (
+        "# Horn\n\nSound **it** [thrice](https://example.com/a), `now`:\n\n- when *fog*\n  comes\n- ![a ship](x.png)\n"
+    )
+    link = await share(browser, await make.document(alice.client, title="T", content=content))
+    page = await reader.get(path(link))
+    for name in ('property="og:description"', 'name="description"'):
+        assert f'<meta {name} content="Horn Sound it thrice, now: when fog comes a ship">' in page.text
+
+
 @proves("LINK-PAGE", "LINK-HEADERS")
 async def test_a_shared_document_is_a_page_for_people_that_nobody_may_index_or_script(alice, browser, reader, make):
     made = await make.document(alice.client, title="Fog & <b>light</b>", content="# Horn\nSound *it*.", tags=["t"])
@@ -85,9 +96,31 @@ async def test_the_end_is_seen_at_once_also_by_what_was_cached(alice, browser, r
         assert (await browser.delete(f"/v1/links/{link['id']}")).status_code == 204
         for client in (reader, elsewhere):
             ended = await client.get(path(link) + twin, headers=known)
-            assert ended.status_code == 410
+            assert ended.status_code == 404
             assert ended.headers["cache-control"] == "no-store"
     assert (await browser.delete(f"/v1/links/{link['id']}")).status_code == 404
+
+
+@proves("LINK-REVOKE")
+@pytest.mark.parametrize("twin", ["", ".md"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+async def test_nobody_can_tell_what_ended_from_what_never_was(alice, browser, reader, make, sql, method, twin):
+    made = {name: await make.document(alice.client) for name in ("ended", "replaced", "expired", "deleted")}
+    links = {name: await share(browser, item, password=PASSWORD) for name, item in made.items()}
+    for name in ("ended", "replaced"):
+        await browser.delete(f"/v1/links/{links[name]['id']}")
+    await share(browser, made["replaced"])
+    await sql.execute("UPDATE links SET expires_at = clock_timestamp() WHERE id = $1", links["expired"]["id"])
+    await alice.client.delete(f"/v1/documents/{made['deleted']['id']}")
+    sent = {"data": {"password": PASSWORD}} if method == "POST" else {}
+    answers = [
+        await reader.request(method, address + twin, **sent)
+        for address in (f"/s/{'x' * 43}", *map(path, links.values()))
+    ]
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.content for answer in answers}) == 1
+    varying = {"date", "x-request-id"}
+    assert len({frozenset((k, v) for k, v in a.headers.items() if k not in varying) for a in answers}) == 1
 
 
 @proves("LINK-AGAIN")
@@ -102,7 +135,7 @@ async def test_shared_again_means_another_address_and_there_is_one_at_a_time(ali
     assert sorted(answer.status_code for answer in tried) == [201, 409, 409, 409]
     (second,) = [answer.json()["data"] for answer in tried if answer.status_code == 201]
     assert second["url"] != first["url"]
-    assert (await reader.get(path(first))).status_code == 410
+    assert (await reader.get(path(first))).status_code == 404
     assert (await reader.get(path(second))).status_code == 200
 
 
@@ -153,12 +186,12 @@ async def test_its_time_over_it_is_gone_before_any_sweep(alice, browser, reader,
     link = await share(browser, made, expiresAt=(datetime.now(UTC) + timedelta(hours=1)).isoformat())
     assert (await reader.get(path(link))).status_code == 200
     await sql.execute("UPDATE links SET expires_at = clock_timestamp() WHERE id = $1", link["id"])
-    assert (await reader.get(path(link))).status_code == 410
+    assert (await reader.get(path(link))).status_code == 404
     assert (await browser.get("/v1/links", params={"itemId": made["id"]})).json()["data"] == []
     assert (await share(browser, made))["url"] != link["url"]
 
 
-async def test_an_ended_link_is_forgotten_after_thirty_days(alice, browser, reader, make, database, sql):
+async def test_an_ended_link_is_forgotten_after_thirty_days(alice, browser, make, database, sql):
     made = await make.document(alice.client)
     links = []
     for days in (29, 31):
@@ -168,7 +201,6 @@ async def test_an_ended_link_is_forgotten_after_thirty_days(alice, browser, read
             "UPDATE links SET ended_at = now() - make_interval(days => $2) WHERE id = $1", links[-1]["id"], days
         )
     await jobs.sweep(Work(database, {}))
-    assert [(await reader.get(path(link))).status_code for link in links] == [410, 404]
     assert await sql.fetchval("SELECT count(*) FROM links WHERE item_id = $1", made["id"]) == 1
 
 
@@ -306,7 +338,7 @@ async def test_people_share_and_end_by_forms(alice, make, service):
     assert (await Visitor(service).get(address)).status_code == 200
     end = re.search(r'action="(/dashboard/links/[^"]+/end)"', shown.text)[1]
     assert (await visitor.fill(page, leads_to=end)).status_code == 303
-    assert (await Visitor(service).get(address)).status_code == 410
+    assert (await Visitor(service).get(address)).status_code == 404
     assert (await visitor.fill(page, password="short")).status_code == 400
 
 

@@ -119,15 +119,37 @@ async def test_an_address_that_is_not_public_is_refused(url, alice):
 
 
 @proves("DOC-15-SSRF")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost/",
+        "https://wiki.internal/page",
+        "http://10.0.0.1/",
+        "http://169.254.169.254/latest/",
+        "http://[::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://127.0.0.1:9/",
+        "http://93.184.216.34:22/",
+    ],
+)
+async def test_an_address_that_leads_inside_by_itself_is_refused_with_the_policy(alice, url):
+    answer = await scrape(alice, url)
+    assert refusal(answer) == (400, "INVALID_REQUEST")
+    error = answer.json()["error"]
+    assert error["message"].startswith("url: addresses inside a network are not fetched")
+    assert error["details"][0]["field"] == "url"
+
+
+@proves("DOC-15-SSRF")
 async def test_a_redirect_to_a_private_address_reads_like_a_server_that_is_not_there(alice, world):
     heard = []
     canary = await asyncio.start_server(lambda _reader, writer: (heard.append(1), writer.close()), "127.0.0.1", 0)
     port = canary.sockets[0].getsockname()[1]
     places = ["http://10.0.0.1/", "http://169.254.169.254/latest/", f"http://127.0.0.1:{port}/", "http://[::1]/"]
-    direct = [await scrape(alice, place) for place in places]
+    absent = await scrape(alice, "http://no-such-name.invalid/")
     moved = [await scrape(alice, world.answer((302, {"location": place}, b""))) for place in places]
     canary.close()
-    said = [answer.json()["error"] for answer in [*direct, *moved]]
+    said = [answer.json()["error"] for answer in [absent, *moved]]
     assert len({(error["code"], error["reason"], error["message"], str(error["details"])) for error in said}) == 1
     assert heard == []
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from app.features.search.past import service as past
@@ -97,7 +95,7 @@ async def test_tags_are_those_of_then(semantic, alice, make, index, now):
 @proves("SEARCH-AS-OF")
 async def test_as_of_now_ranks_as_words_alone_do_now(alice, make, index, now, monkeypatch):
     monkeypatch.setattr("app.features.search.service.helps", lambda *_: False)
-    chat = "**Ann** (3 May 2024): Did the ferry leave?\n\n**Bob** (3 May 2024): The island ferry left at seven."
+    chat = "**Ann** (3 May 2024): Bob, did it leave? Bob! Bob!\n\n**Bob** (3 May 2024): The island ferry left at seven."
     texts = {
         "Ferry": "# Times\n\nThe ferry to the island leaves at seven.\n\n# Rules\n\nNo smoking on the island.",
         "Island": "An island of sheep. " * 40 + "\n\nThe ferry is late.\n\n" + "Rain on the island. " * 60,
@@ -108,7 +106,7 @@ async def test_as_of_now_ranks_as_words_alone_do_now(alice, make, index, now, mo
     for title, content in texts.items():
         await make.document(alice.client, title=title, content=content)
     await index.run(alice.workspace_id)
-    for q in ("island ferry", "when does the ferry to the island leave", "Insel"):
+    for q in ("island ferry", "when does the ferry to the island leave", "Insel", "Bob"):
         hits = (await search(alice.client, q, type="documents"))["data"]["documents"]
         then = await found(alice.client, q, await now())
         assert [hit.pop("revision") for hit in then] == [1] * len(hits)
@@ -301,7 +299,7 @@ async def test_titles_come_first_in_a_literal_search_then_the_newest(alice, make
         ("2001-01-01T00:00:00+14:00", False),
         ("978307200000", False),
         ("9998-12-31T23:59:59Z", True),
-        ((datetime.now(UTC) + timedelta(days=1)).isoformat(), True),
+        ("2999-01-01T00:00:00Z", True),
     ],
 )
 async def test_before_everything_there_was_nothing_and_the_future_is_now(semantic, when, there, alice, make, index):

@@ -68,7 +68,6 @@ async def test_a_search_is_one_embedding_and_two_statements(alice, make, index, 
 async def test_a_text_that_is_there_several_times_is_found_once(alice, make, index):
     text = "The ferry to the island leaves at seven from the old pier, and comes back when the tide allows it. " * 3
     ids = [(await make.document(alice.client, title="Ferry", content=content))["id"] for content in (text, text)]
-    ids.append((await make.document(alice.client, title="Ferry", content=f"{text}\n"))["id"])
     other = await make.document(alice.client, title="Ferry rules", content="On the ferry to the island, no smoking.")
     await index.run(alice.workspace_id)
     hits = await documents(alice, "ferry to the island")
@@ -78,6 +77,35 @@ async def test_a_text_that_is_there_several_times_is_found_once(alice, make, ind
     single = next(hit for hit in hits if hit["documentId"] == other["id"])
     assert "copies" not in single
     assert len(await documents(alice, "ferry to the island", limit=1)) == 1
+
+
+async def test_texts_that_differ_in_a_number_are_no_copies(alice, make, index):
+    text = (
+        "The supplier delivers on time. For each day of delay a penalty of {} euros is due, without any reminder. " * 2
+    )
+    for euros in ("one hundred", "9000", "250000"):
+        await make.document(alice.client, title=f"Penalty {euros}", content=text.format(euros, euros))
+    await index.run(alice.workspace_id)
+    assert len(await documents(alice, "penalty for delay")) == 3
+
+
+async def test_copies_do_not_take_the_places_of_others(alice, make, index):
+    text = (
+        "The supplier contract names a penalty for late delivery by lorry, and who pays it to whom at which time. " * 2
+    )
+    for _ in range(130):
+        await make.document(alice.client, title="Copy", content=text)
+    for number in range(12):
+        await make.document(
+            alice.client,
+            title=f"Note {number}",
+            content=f"Delivery note {number}: the lorry came, the supplier signed.",
+        )
+    await index.run(alice.workspace_id)
+    hits = await documents(alice, "supplier penalty for delivery by lorry", limit=10)
+    assert len(hits) == 10
+    (copied,) = [hit for hit in hits if hit["title"] == "Copy"]
+    assert (len(copied["copies"]), copied["moreCopies"]) == (20, 109)
 
 
 async def test_a_turn_is_a_passage_and_is_found_by_what_was_asked_before_it(alice, make, index):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.features.search import operations
+from app.features.search import service
 from tests.contract.requirements import proves
 
 
@@ -118,7 +118,7 @@ async def test_below_the_threshold_a_hit_needs_a_word_in_common(alice, make, ind
 
     question = "vessels that cross water"
     with monkeypatch.context() as lowered:
-        lowered.setattr(operations, "THRESHOLD", -1.0)
+        lowered.setattr(service, "THRESHOLD", -1.0)
         everything = await scores(question)
     assert everything.keys() == texts.keys()
     kept = {title: score for title, score in everything.items() if score >= 0.35}

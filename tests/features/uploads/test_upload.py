@@ -82,6 +82,17 @@ async def test_a_file_becomes_a_document_named_after_it(alice, database, index):
     assert await index.faults(alice.workspace_id) == []
 
 
+@proves("UPLOAD", "ERR-413")
+async def test_a_file_may_be_as_large_as_the_limit_and_no_larger(alice):
+    limit = 10 * 1024 * 1024
+    assert (await upload(alice, "a.txt", b"x" * limit, tags="as,large,as,can,be")).status_code == 202
+    for size in (limit + 1, 2 * limit):
+        answer = await upload(alice, "a.pdf", b"x" * size)
+        assert refusal(answer) == (413, "PAYLOAD_TOO_LARGE")
+        assert answer.json()["error"]["details"] == {"limitBytes": limit}
+        assert "divide the text or the file" in answer.json()["error"]["message"]
+
+
 @proves("UPLOAD-KINDS")
 @pytest.mark.parametrize(
     ("name", "content"),

@@ -86,8 +86,7 @@ WITH {terms(LEVELS["document"])}, known AS MATERIALIZED (
          AS t(id, part, level, language, body, times)
    CROSS JOIN LATERAL (
          SELECT level, language FROM known
-          ORDER BY (level = t.level AND language = t.language) DESC, level = 'document' DESC,
-                   language = t.language DESC, language
+          ORDER BY level = t.level DESC, level = 'document' DESC, language = t.language DESC, language
           LIMIT 1) AS k
 ), document_words AS MATERIALIZED ({_scores("t.whole", ITEM_SCORE)}
 ), document_passages AS MATERIALIZED (

@@ -61,7 +61,7 @@ async def find(ctx: Context, args: Search, at: datetime, limit: int) -> Found:
         ranked = await queries.rank_texts(tx, args.q, cut.pieces)
     hits = [
         dict(chosen[hit.id])
-        | {"score": hit.score, "words": hit.words, "cosine": None}
+        | {"score": hit.score}
         | {"highlight": cut.passages[hit.passage] if hit.passage else None, "chunk_id": None}
         for hit in rank("", ranked)
     ]

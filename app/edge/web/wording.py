@@ -1,0 +1,31 @@
+"""What a refusal says to a person: messages are written for programs, which know revisions, headers and paths."""
+
+from __future__ import annotations
+
+import re
+
+_CHANGED = "It was changed meanwhile. Load the page again, look at what it says now, and repeat what you wanted to do."
+_OUTDATED = "The page was out of date. Load it again and repeat what you wanted to do."
+LEASED = (
+    "It is written under a lease, by one program at a time, so that the dashboard does not change or delete it. Let a "
+    "program that takes the lease do it; or an owner, or who made the document, chooses “Write without leases” on its "
+    "page, under “Writing”, and it works here again."
+)
+"""Why the dashboard does not write a lease-managed document, and what helps."""
+BY_REASON = {
+    "LEASE_REQUIRED": LEASED,
+    "LEASE_LOST": LEASED,
+    "LEASE_NOT_ENABLED": "It is written without leases already.",
+    "REVISION_MISMATCH": _CHANGED,
+    "PRECONDITION_CONFLICT": _OUTDATED,
+    "PRECONDITION_REQUIRED": _OUTDATED,
+    "IDEMPOTENCY_KEY_REUSED": "This form was sent before, with something else in it. Open a new one and send that.",
+    "IDEMPOTENCY_IN_PROGRESS": "This form is being worked on already. Look again in a moment.",
+}
+"""The refusals whose whole message is for programs, by the word on the wire."""
+_STEP = re.compile(r" with (?:GET|POST|PUT|PATCH|DELETE) /v1[^\s;,.]*")
+
+
+def told(reason: str, message: str) -> str:
+    """Say a refusal without requests and headers: an own sentence, or the message without the path of its advice."""
+    return BY_REASON.get(reason) or _STEP.sub("", message)
