@@ -14,9 +14,12 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Settings(BaseSettings):
-    """Everything an operator may set; empty database and Redis addresses mean the embedded servers of `data_dir`."""
+    """Everything an operator may set; an empty value is the default, as where nothing is set.
 
-    model_config = SettingsConfigDict(env_file=None, extra="ignore", frozen=True)
+    Without addresses of a database and of Redis the embedded servers of `data_dir` are used.
+    """
+
+    model_config = SettingsConfigDict(env_file=None, env_ignore_empty=True, extra="ignore", frozen=True)
 
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=1, le=65535)

@@ -95,4 +95,4 @@ def _migrate_running(settings: Settings, run: embedded.RunFile | None) -> None:
 
 def bootstrap_sql(settings: Settings) -> str:
     """Write the SQL that a superuser has to run once in the service's database."""
-    return bootstrap.external_bootstrap_sql(settings, bootstrap.load_secret(settings))
+    return bootstrap.external_bootstrap_sql(settings)

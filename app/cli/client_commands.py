@@ -16,10 +16,14 @@ from app.cli import connect_commands
 from app.cli.archives import export_archive, import_archive, is_archive
 from app.cli.client import Client, RefusedError, find_target
 from app.cli.importing import Memory, Outcome, find_files, import_files
-from app.cli.output import complain, say
+from app.cli.output import complain, note, say
 from app.cli.roots import fail
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
+
+
+_MAX_NAMED = 20
+"""Skipped files that are named for people: a folder may hold very many."""
 
 
 def register(app: typer.Typer) -> None:
@@ -44,7 +48,7 @@ def import_paths(
         return
     target = find_target()
     client, memory = Client(target), Memory(target)
-    files = list(find_files(paths))
+    files, skipped = find_files(paths)
     outcomes: list[Outcome] = []
     try:
         with _progress(hidden=as_json) as progress:
@@ -56,7 +60,7 @@ def import_paths(
         fail(f"{error.reason}: {error.message} {len(outcomes)} of {len(files)} files were done; run it again.", 1)
     finally:
         client.close()
-    _report(outcomes, as_json)
+    _report([*outcomes, *skipped], as_json)
     if any(outcome.result == "failed" for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -118,7 +122,12 @@ def _report(outcomes: list[Outcome], as_json: bool) -> None:
     for outcome in outcomes:
         if outcome.result == "failed":
             complain(f"{outcome.path}: {outcome.message}")
-    names = ("created", "updated", "unchanged", "failed")
+    skipped = [outcome for outcome in outcomes if outcome.result == "skipped"]
+    for outcome in skipped[:_MAX_NAMED]:
+        note(f"Skipped {outcome.path}: {outcome.message}.")
+    if len(skipped) > _MAX_NAMED:
+        note(f"Skipped {len(skipped) - _MAX_NAMED} more; --json names them all.")
+    names = ("created", "updated", "unchanged", "skipped", "failed")
     say(", ".join(f"{counts[name]} {name}" for name in names if counts[name]) or "No text files were found.")
 
 

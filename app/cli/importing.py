@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 SUFFIXES = MARKDOWN | {".txt", ".text", ".rst", ".adoc"}
+_NO_TEXT = "is no text file; POST /v1/documents/upload reads PDF, Office and other kinds"
 MAX_TITLE = 500
 BATCH_FILES = 100
 BATCH_BYTES = 4 * 1024 * 1024
@@ -43,7 +44,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What happened to one file: `created`, `updated`, `unchanged` or `failed`."""
+    """What happened to one file: `created`, `updated`, `unchanged`, `skipped` or `failed`."""
 
     path: str
     result: str
@@ -87,18 +88,25 @@ class Memory:
             lines.write(json.dumps(asdict(entry)) + "\n")
 
 
-def find_files(paths: list[Path]) -> Iterator[Path]:
-    """Yield named files as they are, and the text files of folders in order, hidden ones left out."""
+def find_files(paths: list[Path]) -> tuple[list[Path], list[Outcome]]:
+    """Find named files as they are, and the text files of folders in order; the others there are skipped by name.
+
+    Hidden ones are left out without a word.
+    """
+    files: list[Path] = []
+    skipped: list[Outcome] = []
     for path in paths:
-        if path.is_dir():
-            yield from (found for found in sorted(path.rglob("*")) if _wanted(found, path))
-        else:
-            yield path
-
-
-def _wanted(path: Path, root: Path) -> bool:
-    visible = not any(part.startswith(".") for part in path.relative_to(root).parts)
-    return visible and path.suffix.lower() in SUFFIXES and path.is_file()
+        if not path.is_dir():
+            files.append(path)
+            continue
+        for found in sorted(path.rglob("*")):
+            if not found.is_file() or any(part.startswith(".") for part in found.relative_to(path).parts):
+                continue
+            if found.suffix.lower() in SUFFIXES:
+                files.append(found)
+            else:
+                skipped.append(Outcome(str(found), "skipped", message=_NO_TEXT))
+    return files, skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +163,7 @@ def _read(memory: Memory, path: Path, tags: list[str]) -> _Wanted | Outcome:
     markdown = absolute.suffix.lower() in MARKDOWN
     found = frontmatter.split(content) if markdown else frontmatter.Parts(content)
     if not found.text.strip():
-        return Outcome(str(path), "failed", message="is empty")
+        return Outcome(str(path), "skipped", message="is empty")
     title = (found.title or title_of(path, found.text))[:MAX_TITLE]
     body = {"title": title, "content": found.text, "tags": list(dict.fromkeys([*tags, *found.tags]))}
     return _Wanted(absolute, body, memory.get(absolute))

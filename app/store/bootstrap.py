@@ -246,11 +246,18 @@ async def bootstrap_embedded(superuser_url: str, secret: str, database: str = DA
     await run_bootstrap(with_database(superuser_url, database), bootstrap_sql(role_passwords(secret), database))
 
 
-def external_bootstrap_sql(settings: Settings, secret: str) -> str:
-    """Write the SQL for the superuser of the database that DATABASE_URL names (or of the default one)."""
-    passwords = role_passwords(secret)
+def external_bootstrap_sql(settings: Settings) -> str:
+    """Write the SQL for the superuser of the database that DATABASE_URL names; its user keeps its password.
+
+    Raises:
+        BootstrapError: there is no DATABASE_URL (which database, and whose, could only be guessed), or no secret.
+    """
     if not settings.database_url:
-        return bootstrap_sql(passwords, DATABASE)
+        raise BootstrapError(
+            "DATABASE_URL is not set: the SQL is for the database and the owner that it names. Set it to "
+            "postgresql://owner:password@host/database, and run this again"
+        )
+    passwords = role_passwords(load_secret(settings))
     parts = urlsplit(plain_url(settings.database_url))
     passwords[OWNER] = unquote(parts.password or "") or passwords[OWNER]
     owner = unquote(parts.username or "") or OWNER

@@ -37,11 +37,19 @@ def test_the_example_as_it_stands_is_valid(monkeypatch):
     for name in SETTINGS:
         monkeypatch.delenv(name, raising=False)
     for name, value in example()[1].items():
-        if value:
-            monkeypatch.setenv(name, value)
+        monkeypatch.setenv(name, value)
     given = Settings()
     assert given.url == "https://context.example.com"
     assert given.trusted_proxies == ["172.16.0.0/12"]
+
+
+def test_a_line_of_the_example_without_a_value_is_the_default(monkeypatch):
+    values = example()[1]
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    for name in SETTINGS & values.keys():
+        monkeypatch.setenv(name, "")
+    assert Settings() == Settings.model_validate({})
 
 
 def test_numbers_and_choices_of_the_example_are_the_defaults():

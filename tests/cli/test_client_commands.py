@@ -174,8 +174,8 @@ async def test_files_that_cannot_be_imported_are_named_and_the_others_go_on(ctx,
         file["path"].rpartition("/")[2]: file["message"] for file in report["files"] if file["result"] == "failed"
     }
     assert code == 1
-    assert report["counts"] == {"failed": 5, "created": 2, "unchanged": 1}
-    assert sorted(failed) == ["big.md", "binary.md", "empty.md", "latin.txt", "null.md"]
+    assert report["counts"] == {"failed": 4, "skipped": 1, "created": 2, "unchanged": 1}
+    assert sorted(failed) == ["big.md", "binary.md", "latin.txt", "null.md"]
     assert all(failed.values())
     assert len(await documents(alice)) == 2
 
@@ -186,6 +186,22 @@ async def test_hidden_folders_and_other_files_are_left_out(ctx, alice, folder):
         (folder / name).write_text(f"text of {name}", encoding="utf-8")
     await ctx("import", folder)
     assert sorted(await documents(alice)) == ["First note", "kept", "two"]
+
+
+async def test_what_is_skipped_is_named_and_is_no_failure_however_often(ctx, folder):
+    (folder / "empty.md").write_text(" \n", encoding="utf-8")
+    (folder / "report.pdf").write_bytes(b"%PDF-1.7")
+    for counted in ("2 created, 2 skipped", "2 unchanged, 2 skipped"):
+        result = await ctx("import", folder)
+        assert (result.exit_code, result.stdout) == (0, counted + "\n")
+        assert f"{folder / 'empty.md'}: is empty" in result.stderr.replace("\n", "")
+        assert f"{folder / 'report.pdf'}: is no text file; POST /v1/documents/upload" in result.stderr.replace("\n", "")
+    for number in range(30):
+        (folder / f"picture{number}.png").write_bytes(b"x")
+    assert "Skipped 12 more" in (await ctx("import", folder)).stderr
+    code, report = await ctx.json("import", folder)
+    assert (code, report["counts"]) == (0, {"unchanged": 2, "skipped": 32})
+    assert sum(file["result"] == "skipped" for file in report["files"]) == 32
 
 
 async def test_a_folder_without_texts_is_said_to_be_one(ctx, tmp_path):

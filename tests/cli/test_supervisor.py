@@ -344,7 +344,11 @@ def test_a_wrong_setting_is_named_without_its_value(tmp_path: Path) -> None:
 
 
 def test_bootstrap_sql_is_printed(tmp_path: Path) -> None:
-    result = ctx(tmp_path, 8000, "migrate", "--bootstrap-sql")
+    refused = ctx(tmp_path, 8000, "migrate", "--bootstrap-sql")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "DATABASE_URL" in refused.stderr
+    address = {"DATABASE_URL": "postgresql://bob:pw@db.example/repo", "SECRET_KEY": "s" * 32}
+    result = ctx(tmp_path, 8000, "migrate", "--bootstrap-sql", **address)
     assert result.returncode == 0
     assert result.stdout.startswith("BEGIN;")
     assert result.stdout.endswith("COMMIT;\n")

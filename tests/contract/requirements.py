@@ -372,6 +372,8 @@ REQUIREMENTS |= {
     "PACK-REACH": "a pack is gone with a purged document, and absent for who does not see all that it names",
     "UPLOAD": "POST upload takes a form with a file and answers 202, `processing`; its text comes as version 2",
     "UPLOAD-KINDS": "PDF, Office, HTML, EPUB, CSV, JSON, notebooks, mail, text and code are read",
+    "UPLOAD-WHOLE": "each word of a file stands in its text: up to a page's edges, and what stands on every page",
+    "UPLOAD-TITLE": "a file's own title is taken, else its first heading; what programs fill in is none",
     "UPLOAD-ORIGINAL": "the file is kept as it was, once for a workspace, until its last document is purged",
     "UPLOAD-REFUSED": "what no reader knows is 415; what is damaged or without text becomes `failed` with the reason",
     "UPLOAD-LATER": "files are read by jobs that an end of the worker, an edit, the trash and a retry do not harm",

@@ -179,10 +179,16 @@ def test_the_sql_is_stable_and_shows_no_password() -> None:
 
 
 def test_external_sql_keeps_the_operators_role() -> None:
-    given = settings(database_url="postgresql://bob:pw@db.example/repo")
-    sql = bootstrap.external_bootstrap_sql(given, SECRET)
+    given = settings(database_url="postgresql://bob:pw@db.example/repo", secret_key=SecretStr(SECRET))
+    sql = bootstrap.external_bootstrap_sql(given)
     assert 'ALTER DATABASE "repo" OWNER TO "bob"' in sql
     assert 'ALTER ROLE "bob"' not in sql
+
+
+def test_without_an_address_no_sql_is_written_and_no_secret_made(tmp_path: Path) -> None:
+    with pytest.raises(bootstrap.BootstrapError, match="DATABASE_URL is not set"):
+        bootstrap.external_bootstrap_sql(settings(data_dir=tmp_path / "data"))
+    assert not (tmp_path / "data").exists()
 
 
 def test_role_addresses_keep_hosts_and_parameters() -> None:

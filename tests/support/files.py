@@ -42,11 +42,7 @@ def _office(main: str, media_type: str, parts: dict[str, str]) -> bytes:
 
 
 def docx(text: str) -> bytes:
-    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-    body = f"{_XML}<w:document {space}><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>"
-    return _office(
-        "word/document.xml", f"{_APPLICATION}.wordprocessingml.document.main+xml", {"word/document.xml": body}
-    )
+    return docx_of(("Normal", text))
 
 
 def xlsx(text: str) -> bytes:
@@ -115,6 +111,37 @@ def pdf(text: str) -> bytes:
             pdf_stream(f"BT /F1 18 Tf 72 720 Td ({text}) Tj ET".encode("latin-1")),
             PDF_FONT,
         ]
+    )
+
+
+def pdf_of_lines(pages: list[list[str]], title: str = "") -> bytes:
+    """Write pages whose lines fill them from edge to edge, the first one large, as a browser prints."""
+    kids = b" ".join(b"%d 0 R" % (4 + 2 * number) for number in range(len(pages)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, len(pages)),
+        PDF_FONT,
+    ]
+    for number, lines in enumerate(pages):
+        marks = [
+            f"BT /F1 {24 if number == at == 0 else 12} Tf 36 {770 - 27 * at} Td ({line}) Tj ET"
+            for at, line in enumerate(lines)
+        ]
+        objects += [pdf_page(5 + 2 * number, 3), pdf_stream("\n".join(marks).encode("latin-1"))]
+    objects.append(b"<< /Title (%s) >>" % title.encode("latin-1"))
+    return pdf_of(objects, b" /Info %d 0 R" % len(objects))
+
+
+def docx_of(*paragraphs: tuple[str, str]) -> bytes:
+    """Write paragraphs, each of a style and a text."""
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    body = "".join(
+        f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
+        for style, text in paragraphs
+    )
+    main = f"{_XML}<w:document {space}><w:body>{body}</w:body></w:document>"
+    return _office(
+        "word/document.xml", f"{_APPLICATION}.wordprocessingml.document.main+xml", {"word/document.xml": main}
     )
 
 

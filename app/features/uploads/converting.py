@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.features.uploads.kinds import LANGUAGES, MEDIA_TYPES
+<<<<<<< HEAD
 from app.features.uploads.signatures import SWOLLEN, check
+=======
+from app.features.uploads.signatures import check
+from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, with_headings
+>>>>>>> docs2
 from app.kit.decoding import decoded
 from app.store.confined import Unreadable
 
 if TYPE_CHECKING:
+    from kreuzberg import ExtractionResult
     from lxml.html import HtmlElement
 
-_MAX_TITLE = 500
 _NO_TEXT = "it holds no text"
 _SCAN = ("it holds no text, only pictures of it perhaps", "Let a scan's text be recognised (OCR) and upload it again.")
 _LOCKED = ("it is protected by a password", "Save it without the password and upload it again.")
@@ -20,6 +25,8 @@ _NESTED = ("its tags are nested too deeply", "Save it in another format, or send
 _OTHER_NAME = "Give it the name that says what it is and upload it again."
 _MAX_DEPTH = 60
 """Levels of tags that the converter follows; what lies deeper it would leave out without a word."""
+_READ_ONCE = ("csv", "tsv", "html", "htm")
+"""Kinds whose plain text tells nothing more: of a page it is made from its Markdown; of a table it repeats the head."""
 _WRAPPERS = ("div", "section", "article", "main", "center", "span", "font")
 
 
@@ -34,23 +41,57 @@ def convert(options: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def _converted(kind: str, body: bytes) -> dict[str, Any]:
-    from kreuzberg import ExtractionConfig, extract_bytes_sync
+    own = None
+    if kind in ("html", "htm"):
+        own, body = _bare_html(body)
+    content, metadata = _pdf(body) if kind == "pdf" else _office(kind, body)
+    return {"content": content, "title": title_of(own, metadata, _headed(kind, content))}
+
+
+def _headed(kind: str, content: str) -> str:
+    """Give the part whose headings are sure: later ones of a PDF are guesses, and sheets are headed by their names."""
+    return {"pdf": content.lstrip().partition("\n")[0], "xlsx": "", "ods": ""}.get(kind, content)
+
+
+def _pdf(body: bytes) -> tuple[str, dict[str, Any]]:
+    """Take the library's Markdown where it holds all that the pages say; else the pages, with the headings it found.
+
+    Its tables are guesses from where words stand: prose becomes one, a ruled one is missed. Lines of text lose nothing.
+    """
+    result = _extract("pdf", body, "markdown", pages=True)
+    pages = "\n\n".join(page["content"].replace("\r\n", "\n").strip("\n") for page in result.pages or [])
+    pages = pages.replace(LINE_HYPHEN, "")
+    whole = "\n|" not in f"\n{result.content}" and lacks_nothing(result.content, pages)
+    return result.content if whole else with_headings(pages, result.content), dict(result.metadata)
+
+
+def _office(kind: str, body: bytes) -> tuple[str, dict[str, Any]]:
+    """Take the Markdown, unless the plain text of the same file says more."""
+    result = _extract(kind, body, "markdown")
+    content = result.content
+    if kind not in _READ_ONCE and not lacks_nothing(content, plain := _extract(kind, body, "plain").content):
+        content = plain
+    return content, dict(result.metadata)
+
+
+def _extract(kind: str, body: bytes, form: str, *, pages: bool = False) -> ExtractionResult:
+    """Read a file with nothing left out: by itself the library drops what it takes for running heads and repetition."""
+    from kreuzberg import ContentFilterConfig, ExtractionConfig, PageConfig, extract_bytes_sync
     from kreuzberg.exceptions import KreuzbergError
 
-    title = None
-    if kind in ("html", "htm"):
-        title, body = _bare_html(body)
-    config = ExtractionConfig(output_format="markdown", use_cache=False)
+    everything = ContentFilterConfig(
+        include_headers=True, include_footers=True, include_watermarks=True, strip_repeating_text=False
+    )
+    by_page = PageConfig(extract_pages=True) if pages else None
+    config = ExtractionConfig(output_format=form, use_cache=False, content_filter=everything, pages=by_page)
     try:
-        result = extract_bytes_sync(body, MEDIA_TYPES[kind], config=config)
+        return extract_bytes_sync(body, MEDIA_TYPES[kind], config=config)
     except KreuzbergError as error:
         if "password" in str(error):
             raise Unreadable(*_LOCKED) from None
         if "Security limit exceeded" in str(error):  # of a file's parts, their sizes and number
             raise Unreadable(*SWOLLEN) from None
         raise Unreadable(f"it is damaged, or no {kind.upper()} file") from None
-    named = title or dict(result.metadata).get("title") or dict(result.metadata).get("subject")
-    return {"content": result.content, "title": str(named).strip()[:_MAX_TITLE] if named else None}
 
 
 def _bare_html(body: bytes) -> tuple[str | None, bytes]:

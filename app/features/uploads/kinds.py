@@ -50,6 +50,11 @@ _BY_MEDIA_TYPE: Final = {
     "text/xml": "xml",
 }
 
+_TEXT_TYPES: Final = {"md": "text/markdown", "markdown": "text/markdown", "json": "application/json", "xml": "text/xml"}
+
+UNNAMED: Final = "application/octet-stream"
+"""What senders write who do not know the media type."""
+
 
 def kind_of(name: str, media_type: str) -> str | None:
     """Tell what a file is: by its name's ending, else by its media type; None when no reader knows it."""
@@ -57,3 +62,13 @@ def kind_of(name: str, media_type: str) -> str | None:
     if ending in MEDIA_TYPES or ending in LANGUAGES or ending in _PLAIN:
         return ending
     return _BY_MEDIA_TYPE.get(media_type)
+
+
+def media_type_of(name: str, sent: str) -> str:
+    """Give the media type that was sent with a file, or that of its kind where the sender named none."""
+    if sent != UNNAMED:
+        return sent
+    kind = kind_of(name, sent)
+    if kind is None:
+        return sent
+    return MEDIA_TYPES.get(kind) or _TEXT_TYPES.get(kind, "text/plain")

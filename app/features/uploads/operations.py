@@ -9,7 +9,7 @@ from app.features.documents import service as documents
 from app.features.documents.schemas import MAX_TITLE, CreateDocument, Document, Status
 from app.features.uploads import queries
 from app.features.uploads.errors import FileTypeUnsupported, OriginalNotFound
-from app.features.uploads.kinds import kind_of
+from app.features.uploads.kinds import kind_of, media_type_of
 from app.features.uploads.schemas import GetOriginal, UploadDocument
 from app.features.uploads.service import WAITING, reading_job
 from app.gate.index import index_job
@@ -51,9 +51,13 @@ async def upload_document(ctx: Context, args: UploadDocument) -> One[Document]:
 
 @query("documents.original", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(OriginalNotFound,))
 async def get_original(ctx: Context, args: GetOriginal) -> Binary:
-    """Give back the file that a document was made from, byte for byte, as an attachment."""
+    """Give back the file that a document was made from, byte for byte, as an attachment.
+
+    Its media type is the one that was sent with it, or that of its kind.
+    """
     async with ctx.snapshot() as tx:
         row = await queries.get_original(tx, args.document_id)
     if row is None:
         raise OriginalNotFound
-    return Binary(name=row["name"], media_type=row["media_type"], digest=row["digest"], content=row["content"])
+    media_type = media_type_of(row["name"], row["media_type"])
+    return Binary(name=row["name"], media_type=media_type, digest=row["digest"], content=row["content"])

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, computed_field
 
 from app.features.documents.schemas import DocumentId, Title
+from app.features.uploads.kinds import UNNAMED
 from app.kit.ids import Id
 from app.kit.schema import FromFile, Model, Tags
 
@@ -24,7 +25,7 @@ def _base_name(value: str) -> str:
 def _plain(value: str) -> str:
     """Keep the media type alone, if it is one: it is sent back as a header."""
     media_type = value.partition(";")[0].strip().lower()
-    return media_type if re.fullmatch(r"[a-z0-9.+-]+/[a-z0-9.+-]+", media_type) else "application/octet-stream"
+    return media_type if re.fullmatch(r"[a-z0-9.+-]+/[a-z0-9.+-]+", media_type) else UNNAMED
 
 
 class UploadedFile(Model):

@@ -12,6 +12,7 @@ import pytest
 from app.features.documents.schemas import Status
 from app.features.plans.service import Allowances
 from app.features.uploads import converting, queries, service
+from app.features.uploads.kinds import MEDIA_TYPES
 from app.features.uploads.remote import Converter
 from app.gate.policy import Plans
 from app.kit.errors import Unavailable
@@ -227,6 +228,9 @@ async def test_the_original_is_given_back_as_an_attachment_byte_for_byte(alice, 
     answer = await alice.client.get(f"/v1/documents/{made['id']}/original")
     assert (answer.status_code, answer.content) == (200, body)
     assert answer.headers["content-type"] == "text/html"
+    unnamed = (await upload(alice, "a.docx", body)).json()["data"]
+    answer_of_kind = await alice.client.get(f"/v1/documents/{unnamed['id']}/original")
+    assert answer_of_kind.headers["content-type"] == MEDIA_TYPES["docx"]
     assert answer.headers["x-content-type-options"] == "nosniff"
     said = answer.headers["content-disposition"]
     assert said == "attachment; filename*=UTF-8''Zw%C3%B6lf%20%27Schiffe%27.docx"
