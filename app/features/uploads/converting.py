@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.features.uploads.kinds import LANGUAGES, MEDIA_TYPES
-<<<<<<< HEAD
 from app.features.uploads.signatures import SWOLLEN, check
-=======
-from app.features.uploads.signatures import check
 from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, with_headings
->>>>>>> docs2
 from app.kit.decoding import decoded
 from app.store.confined import Unreadable
 
