@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from app.features.indexing import queries, service
+from app.features.indexing import service
+from app.features.indexing.claims import queries as claims
 from app.features.indexing.items import queries as items
 from app.features.indexing.serving import Embedders, refill
 from app.features.indexing.slots import queries as slots
@@ -35,7 +36,7 @@ async def index(work: Work, payload: dict[str, Any]) -> None:
 
 async def sweep(work: Work) -> None:
     """Ask for work on every workspace that is behind: whatever a crash lost is found here."""
-    documents = await queries.list_pending_workspaces(work.database)
+    documents = await claims.list_pending_workspaces(work.database)
     changing = await slots.list_changing_workspaces(work.database, work.get(Embedders).current.name)
     pending = dict.fromkeys([*documents, *await items.list_pending_workspaces(work.database), *changing])
     await enqueue_missing(work.database.system, [index_job(workspace_id) for workspace_id in pending])

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from app.features.indexing import queries
+from app.features.indexing.claims import queries as claims
 from app.features.indexing.items.service import index_items
 from app.features.indexing.remote import Embedder, EmbeddingFailed, Vector
 from app.features.indexing.serving import Embedders, Serving
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from uuid import UUID
 
-    from app.features.indexing.queries import Claimed
+    from app.features.indexing.claims.queries import Claimed
     from app.kit.markdown import Chunk
     from app.store.postgres import Database
     from app.store.tx import Tx
@@ -127,7 +128,7 @@ async def _kept(database: Database, workspace_id: UUID, claimed: Sequence[Claime
         while True:
             await asyncio.sleep(CLAIM_SECONDS / 3)
             async with database.tx(workspace_id) as tx:
-                await queries.renew_claims(tx, [item.id for item in claimed], CLAIM_SECONDS)
+                await claims.renew_claims(tx, [item.id for item in claimed], CLAIM_SECONDS)
 
     renewing = asyncio.create_task(renew())
     try:
@@ -140,7 +141,7 @@ async def _kept(database: Database, workspace_id: UUID, claimed: Sequence[Claime
 async def _claim(database: Database, workspace_id: UUID, *, shortest: bool) -> list[Claimed]:
     attempts = (0, _SUSPECT_FROM - 1)
     async with database.tx(workspace_id) as tx:
-        return await queries.claim_documents(
+        return await claims.claim_documents(
             tx, attempts=attempts, limit=CLAIM_DOCUMENTS, seconds=CLAIM_SECONDS, shortest=shortest
         )
 
@@ -149,8 +150,8 @@ async def _claim_suspect(database: Database, workspace_id: UUID) -> list[Claimed
     # No upper bound: what was started too often is given up, except that a deletion must be carried out some day.
     attempts = (_SUSPECT_FROM, 2**31 - 1)
     async with database.tx(workspace_id) as tx:
-        await queries.update_exhausted(tx, MAX_ATTEMPTS - 1, _EXHAUSTED)
-        return await queries.claim_documents(tx, attempts=attempts, limit=1, seconds=CLAIM_SECONDS, shortest=False)
+        await claims.update_exhausted(tx, MAX_ATTEMPTS - 1, _EXHAUSTED)
+        return await claims.claim_documents(tx, attempts=attempts, limit=1, seconds=CLAIM_SECONDS, shortest=False)
 
 
 async def _release(
@@ -158,7 +159,7 @@ async def _release(
 ) -> None:
     if claimed:
         async with database.tx(workspace_id) as tx:
-            await queries.release_claims(tx, [item.id for item in claimed], blameless=blameless)
+            await claims.release_claims(tx, [item.id for item in claimed], blameless=blameless)
 
 
 async def _chunk_until(
@@ -266,7 +267,7 @@ async def _embed_until(
         async with database.tx(workspace_id) as tx:
             digests = [row["text_digest"] for row in rows]
             await slots.put_vectors(tx, place.slot, place.model, place.dim, digests, vectors)
-            await queries.renew_claims(tx, ids, CLAIM_SECONDS)
+            await claims.renew_claims(tx, ids, CLAIM_SECONDS)
         if time.monotonic() >= deadline:
             break
     async with database.tx(workspace_id) as tx:

@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from app.features.indexing import queries, service
+from app.features.indexing import service
+from app.features.indexing.claims import queries as claims
 
 FIRST = "# Machines\n\nThe coffee machine on the third floor is cleaned every Friday by the night shift."
 SECOND = "## Parking\n\nVisitors leave their cars behind the old mill, where a warden hands out tickets."
@@ -264,5 +265,5 @@ async def test_a_text_that_only_blanks_hold_becomes_ready(alice, make, index):
 async def test_a_claim_takes_the_oldest_first_and_no_more_than_its_limit(alice, make, database):
     made = [await make.document(alice.client, title=f"N {n}") for n in range(service.CLAIM_DOCUMENTS + 2)]
     async with database.tx(alice.workspace_id) as tx:
-        claimed = await queries.claim_documents(tx, attempts=(0, 1), limit=5, seconds=30, shortest=False)
+        claimed = await claims.claim_documents(tx, attempts=(0, 1), limit=5, seconds=30, shortest=False)
     assert [str(item.id) for item in claimed] == [document["id"] for document in made[:5]]

@@ -1,0 +1,1 @@
+"""Which documents a worker takes next, and for how long."""
