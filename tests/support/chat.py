@@ -33,8 +33,9 @@ class LittleModel:
         assert path == "/v1/chat/completions"
         self.asked.append(sent)
         self.headers.append(headers)
+        says = self.says  # as it is now: who asked may have gone before the sleep is over, and the next test begun
         time.sleep(self.seconds)
-        said = self.says(sent) if callable(self.says) else self.says
+        said = says(sent) if callable(says) else says
         if isinstance(said, int):
             return said, b'{"error": {"message": "no"}}'
         if isinstance(said, bytes):

@@ -40,7 +40,7 @@ async def test_the_link_sets_a_password_which_then_signs_in(service, visitor, al
     assert (answer.status_code, answer.headers["location"]) == (303, "/dashboard")
     shown = await visitor.get("/dashboard")
     assert shown.status_code == 200
-    assert "owner of this workspace" in shown.text
+    assert "(owner)" in shown.text
 
 
 @proves("SIGN-EQUAL")
