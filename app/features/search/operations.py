@@ -208,7 +208,8 @@ async def _by_meaning(
     """Rank in one statement, describe what is kept in another; once more, and deeper, where copies took all places."""
     limit = min(args.limit, MAX_LIMIT)
     found, index, more = await _ranked(tx, args, kinds, looked_at, meaning, queries.CANDIDATES)
-    if more and len(found[Kind.DOCUMENTS]) < limit:
+    # Few hits are no reason: in any larger workspace there are more candidates than hits that count.
+    if more and len(found[Kind.DOCUMENTS]) < limit and any(hit.get("copies") for hit in found[Kind.DOCUMENTS]):
         found, index, _ = await _ranked(tx, args, kinds, looked_at, meaning, queries.MANY_CANDIDATES)
     return {kind: found[kind][:limit] for kind in kinds}, index
 

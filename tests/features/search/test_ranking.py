@@ -65,6 +65,17 @@ async def test_a_search_is_one_embedding_and_two_statements(alice, make, index, 
         assert counted == {"statements": 2, "embeddings": 1}
 
 
+async def test_few_hits_among_many_documents_cost_no_second_look(alice, make, index, counted):
+    for number in range(120):
+        await make.document(alice.client, title=f"Tale {number}", content=f"Tale {number} is of a fox and a hen.")
+    await make.document(alice.client, title="Ledger", content="Invoices are kept for ten years.")
+    await index.run(alice.workspace_id)
+    await documents(alice, "tale")  # whose vectors serve is remembered for some seconds
+    counted.update(statements=0, embeddings=0)
+    assert [hit["title"] for hit in await documents(alice, "invoices")] == ["Ledger"]
+    assert counted == {"statements": 2, "embeddings": 1}
+
+
 async def test_a_text_that_is_there_several_times_is_found_once(alice, make, index):
     text = "The ferry to the island leaves at seven from the old pier, and comes back when the tide allows it. " * 3
     ids = [(await make.document(alice.client, title="Ferry", content=content))["id"] for content in (text, text)]
