@@ -6,7 +6,6 @@ import json
 import os
 import time
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import httpx2
 
 from app.cli.output import note
 from app.cli.roots import fail
+from app.kit.retry_after import retry_after
 
 TRIES = 4
 """How often a service that does not answer is asked."""
@@ -171,15 +171,10 @@ class Client:
 
 
 def _pause(response: httpx2.Response) -> float | None:
-    """Tell how many seconds to wait before asking again, as the answer says (RFC 9110, 10.2.3); None: it is final."""
+    """Tell how many seconds to wait before asking again, as the answer says; None: it is final."""
     if response.status_code not in BUSY:
         return None
-    said = response.headers.get("Retry-After", "").strip()
-    try:
-        seconds = float(said) if said.isdecimal() else parsedate_to_datetime(said).timestamp() - time.time()
-    except ValueError:
-        seconds = _PAUSE_SECONDS
-    return max(seconds, _PAUSE_SECONDS)
+    return max(retry_after(response.headers), _PAUSE_SECONDS)
 
 
 def _refusal(response: httpx2.Response) -> RefusedError:

@@ -6,14 +6,12 @@ A server that says when to come back (`Retry-After`) is heard; where that is aft
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable
 
     from tenacity import RetryCallState
 
@@ -59,13 +57,3 @@ async def patiently(call: Callable[[], Awaitable[T]], *, tries: int, seconds: fl
 def _pause(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     return max(_GROWING(state), error.after if isinstance(error, CallFailed) else 0.0)
-
-
-def retry_after(headers: Mapping[str, str]) -> float:
-    """Read how many seconds a server asks to be left alone; 0 where it says nothing that is known."""
-    said = headers.get("retry-after", "").strip()
-    try:
-        found = float(said) if said.isdecimal() else (parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds()
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
-    return max(found, 0.0)

@@ -13,7 +13,8 @@ import pydantic_core
 from app.features.indexing.remote import EmbeddingFailed, Vector
 from app.features.indexing.serving import Embedders
 from app.gate.policy import Limit
-from app.store.patience import CallFailed, patiently, retry_after
+from app.kit.retry_after import retry_after
+from app.store.patience import CallFailed, patiently
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import httpx2
 import pydantic_core
 
-from app.store.patience import CallFailed, patiently, retry_after
+from app.kit.retry_after import retry_after
+from app.store.patience import CallFailed, patiently
 
 if TYPE_CHECKING:
     from app.settings import Settings
