@@ -6,6 +6,7 @@ import pytest
 
 from tests.contract.requirements import proves
 from tests.edge.mcp.wire import LEGACY_ERA, MODERN_ERA
+from tests.support.beliefs import BELIEFS, believe
 from tests.support.factories import Make
 from tests.support.indexing import Index, Recording
 from tests.support.service import serving
@@ -157,6 +158,10 @@ async def test_filters_come_before_candidates_among_ten_thousand_better_ones(ali
     assert answer.status_code == 200, answer.text
     everywhere = answer.json()["data"]["results"]
     assert quiet["id"] not in {hit["documentId"] for hit in everywhere}
+    for belief in BELIEFS:
+        await believe(sql, belief, "^(documents|document_tags|chunks|postings|vectors|index_statistics)")
+        assert (await client.post("/v1/pd/search", json={"query": query})).status_code == 200, belief
+        assert (await client.get("/v1/search", params={"q": query})).status_code == 200, belief
     for scope in ({"collectionId": kept["id"]}, {"documentId": quiet["id"]}):
         found = (await client.post("/v1/pd/search", json={"query": query, **scope})).json()["data"]["results"]
         assert {hit["documentId"] for hit in found} == {quiet["id"]}

@@ -92,6 +92,15 @@ async def test_the_workspace_leads_every_key_and_index_of_a_tenant_table(sql):
     assert sorted(others) == sorted(INDEXES_FOR_ALL_TENANTS)
 
 
+async def test_the_planner_takes_no_workspace_for_one_row(sql):
+    sampled = await sql.fetch(
+        "SELECT c.relname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
+        " WHERE c.relnamespace = 'public'::regnamespace AND a.attname = 'workspace_id' AND c.relkind IN ('r', 'p')"
+        " AND a.attstattarget IS DISTINCT FROM 0"
+    )
+    assert {row["relname"] for row in sampled} & await tenant_names(sql) == set()
+
+
 async def test_every_tenant_table_has_a_primary_key(sql):
     keyed = {row["table_name"] for row in await sql.fetch(_INDEXES) if row["is_primary"]}
     parents = {row["name"] for row in await fenced(sql) if not row["part"]}
