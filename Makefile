@@ -72,6 +72,7 @@ bench: setup ## Run the benchmarks
 	$(BIN)/python -m tests.bench $(ARGS)
 	$(BIN)/python -m tests.bench.logins
 	$(BIN)/python -m tests.bench.pages
+	$(BIN)/python -m tests.bench.reach
 
 eval: setup ## Measure retrieval on sets of questions: make eval DATA=folder
 	@test -n "$(DATA)" || { echo "Name a folder with sets: make eval DATA=folder (format: tests/evaluate/__main__.py)" >&2; exit 2; }

@@ -24,7 +24,10 @@ A transaction that does not say what it may see, sees nothing.
 """
 
 _ALL = f"(SELECT current_setting('app.collections', true) = '{EVERYTHING}')"
-_OWN = f"(SELECT string_to_array(nullif(current_setting('app.collections', true), '{EVERYTHING}'), ','))::uuid[]"
+_OWN = (
+    f"(SELECT string_to_array(nullif(current_setting('app.collections', true), '{EVERYTHING}'), ',')::uuid[])::uuid[]"
+)
+_SNAPSHOT = "(SELECT current_setting('transaction_isolation') = 'repeatable read')"
 
 GLOBAL_TABLES = frozenset(
     {
@@ -74,8 +77,11 @@ def member_policy(table: str, kind: str, column: str = "id") -> str:
     """Write the SQL that narrows a table to the members of the transaction's collections.
 
     It holds for every statement, reading and writing, on top of the tenant's policy. `column` has the item's id.
+    A snapshot looks at many rows: it hashes the members once. Writes and hot reads ask of the few rows that they touch.
     """
-    return _narrowed(table, f"in_reach({table}.workspace_id, '{kind}', {table}.{column})")
+    item = f"{table}.{column}"
+    among, one = f"{item} IN (SELECT reach_of('{kind}'))", f"in_reach({table}.workspace_id, '{kind}', {item})"
+    return _narrowed(table, f"CASE WHEN {_SNAPSHOT} THEN {among} ELSE {one} END")
 
 
 def collection_policy(table: str, column: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from uuid import UUID
+
 import asyncpg
 import pytest
 
@@ -112,3 +115,50 @@ async def test_a_workspace_that_is_no_uuid_is_refused_before_sql(database, value
     with pytest.raises(TypeError):
         async with database.tx(value):
             pass
+
+
+NARROWED = """
+SELECT tablename FROM pg_policies WHERE policyname = 'collections' AND qual LIKE '%in_reach%' ORDER BY tablename
+"""
+
+
+async def rows_in(tx, table):
+    return {row["row"] for row in await tx.fetch(f"SELECT t::text AS row FROM {table} t")}
+
+
+@proves("KEY-COLLECTIONS")
+async def test_a_snapshot_and_a_write_narrowed_to_a_collection_see_the_same_rows(alice, make, database, sql):
+    kept, other = [await filled(make, alice) for _ in range(2)]
+    prompts = [await make.prompt(alice.client, title=title) for title in ("Kept", "Other")]
+    held = await make.collection(alice.client, name="Held", items=[kept["id"]])
+    body = {"itemIds": [prompts[0]["id"]], "itemType": "prompt"}
+    assert (await alice.client.post(f"/v1/collections/{held['id']}/items", json=body)).status_code == 200
+    reach = [UUID(held["id"])]
+    tables = [row["tablename"] for row in await sql.fetch(NARROWED)]
+    seen = set()
+    for table in tables:
+        async with database.snapshot(alice.workspace_id) as tx:
+            every = await rows_in(tx, table)
+        async with database.snapshot(alice.workspace_id, reach) as tx:
+            found = await rows_in(tx, table)
+        async with database.tx(alice.workspace_id, collections=reach) as tx:
+            assert await rows_in(tx, table) == found, table
+        assert found == {row for row in every if other["id"] not in row and prompts[1]["id"] not in row}, table
+        seen |= {table} if found else set()
+    assert {"documents", "document_tags", "document_revisions", "prompts", "prompt_versions"} <= seen
+    assert (await alice.client.delete(f"/v1/collections/{held['id']}")).status_code == 204
+    for table in tables:
+        async with database.snapshot(alice.workspace_id, reach) as tx:
+            assert await rows_in(tx, table) == set(), table
+
+
+async def test_a_snapshot_asks_once_what_a_collection_holds_and_not_of_each_row(alice, make, database, sql):
+    for _ in range(3):
+        made = await filled(make, alice)
+    held = await make.collection(alice.client, name="Held", items=[made["id"]])
+    for row in await sql.fetch(NARROWED):
+        async with database.snapshot(alice.workspace_id, [UUID(held["id"])]) as tx:
+            lines = await tx.fetch(f"EXPLAIN (ANALYZE, VERBOSE) SELECT * FROM {row['tablename']}")
+        plan = "\n".join(line[0] for line in lines)
+        assert re.findall(r"ProjectSet .*?(loops=\d+|never executed)", plan) in (["loops=1"], ["never executed"]), plan
+        assert "Output: reach_of(" in plan

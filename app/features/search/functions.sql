@@ -39,7 +39,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $fu
             WHERE c.workspace_id = d.workspace_id AND c.digest = d.content_digest OFFSET 0) t
      WHERE 'document' = ANY ($1) AND d.workspace_id = (SELECT tenant.id FROM tenant) AND d.deleted_at IS NULL
        AND d.tags @> $3
-       AND ((SELECT tenant.everything FROM tenant) OR in_reach(d.workspace_id, 'document', d.id))
+       AND ((SELECT tenant.everything FROM tenant) OR d.id IN (SELECT reach_of('document')))
     UNION ALL
     SELECT 'prompt', p.id, p.title, p.description, '', p.created_at, v.content
       FROM prompts p
@@ -47,7 +47,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $fu
         ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = p.current_version
      WHERE 'prompt' = ANY ($1) AND p.workspace_id = (SELECT tenant.id FROM tenant) AND p.deleted_at IS NULL
        AND NOT p.archived AND p.tags @> $3
-       AND ((SELECT tenant.everything FROM tenant) OR in_reach(p.workspace_id, 'prompt', p.id))
+       AND ((SELECT tenant.everything FROM tenant) OR p.id IN (SELECT reach_of('prompt')))
     UNION ALL
     SELECT 'collection', c.id, c.name, c.description, '', c.created_at, ''
       FROM collections c
