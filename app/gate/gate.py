@@ -167,6 +167,10 @@ class Gate:
             msg = f"Too many attempts; try again in {state.reset_seconds} s."
             raise RateLimited(msg, limit=state.limit, retry_after=state.reset_seconds)
 
+    async def give_back(self, subject: str, family: str) -> None:
+        """Take back what `limit` counted last, where only failures count and this was none."""
+        await self._limiter.give_back(subject, family)
+
     async def authenticate(self, credential: Credential) -> Principal:
         """Resolve a credential to its principal.
 

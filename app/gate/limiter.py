@@ -42,6 +42,10 @@ _RETRY_REDIS_SECONDS = 2.0
 _LOCAL_KEYS = 10_000
 
 
+def _key(subject: str, family: str) -> str:
+    return f"rate:{{{subject}}}:{family}"
+
+
 @dataclass(frozen=True, slots=True)
 class RateState:
     """The answer of the limiter: whether the call may go on, what remains, and seconds until it changes."""
@@ -63,15 +67,27 @@ class Limiter:
 
     async def spend(self, subject: str, family: str, limit: Limit) -> RateState:
         """Count one call of a subject, all of whose keys share one Redis hash slot."""
-        key = f"rate:{{{subject}}}:{family}"
+        key = _key(subject, family)
         if self._line is not None and time.monotonic() >= self._away_until:
             try:
                 allowed, remaining, wait = await self._ask(key, limit)
                 return RateState(bool(allowed), limit.count, int(remaining), -(-int(wait) // _MICROSECONDS))
             except (TimeoutError, RedisError, OSError) as error:
-                self._away_until = time.monotonic() + _RETRY_REDIS_SECONDS
-                log.warning("Redis is away (%s); limits are counted in this process", type(error).__name__)
+                self._away(error)
         return self._spend_locally(key, limit)
+
+    async def give_back(self, subject: str, family: str) -> None:
+        """Forget the newest call of a subject in a family: it turned out to be none that counts."""
+        key = _key(subject, family)
+        if self._line is not None and time.monotonic() >= self._away_until:
+            try:
+                await self._line.call("ZPOPMAX", key)
+            except (TimeoutError, RedisError, OSError) as error:
+                self._away(error)
+            else:
+                return
+        if calls := self._local.get(key):
+            calls.pop()
 
     async def aclose(self) -> None:
         """Close the connection to Redis."""
@@ -90,6 +106,10 @@ class Limiter:
         self._sha = await self._line.call("SCRIPT LOAD", _SCRIPT)
         again: list[int] = await self._line.call("EVALSHA", self._sha, *arguments)
         return again
+
+    def _away(self, error: Exception) -> None:
+        self._away_until = time.monotonic() + _RETRY_REDIS_SECONDS
+        log.warning("Redis is away (%s); limits are counted in this process", type(error).__name__)
 
     def _spend_locally(self, key: str, limit: Limit) -> RateState:
         now = time.monotonic()

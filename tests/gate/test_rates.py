@@ -88,6 +88,17 @@ async def test_keys_in_redis_expire(limiters, settings):
     await client.aclose()
 
 
+async def test_a_call_that_is_given_back_is_not_counted(limiters):
+    for limiter in (limiters[0], Limiter(None)):
+        subject = str(new_id())
+        for remaining, counts in ((1, False), (1, False), (1, True), (0, True)):
+            assert (await limiter.spend(subject, Rate.API, Limit(2, 60))).remaining == remaining
+            if not counts:
+                await limiter.give_back(subject, Rate.API)
+                await limiter.give_back(str(new_id()), Rate.API)
+            await limiter.spend(subject, Rate.READONLY, Limit(9, 60))
+
+
 async def test_a_flushed_script_cache_is_no_trouble(limiters, settings):
     subject = str(new_id())
     await limiters[0].spend(subject, Rate.API, LIMIT)

@@ -40,7 +40,7 @@ _DESCRIPTION = 200
 _LONG = 64 * 1024
 """Characters from which on a page is written beside the event loop."""
 _OF_ONE_READER, _OF_ALL = Limit(10, 600), Limit(300, 3600)
-"""Tries of one link's password: by one address, and by everybody, so that many addresses do not help."""
+"""Wrong tries of one link's password: by one address, and by everybody, so that many addresses do not help."""
 
 
 class _Locked(Exception):
@@ -106,10 +106,14 @@ async def _opened(request: Request, token: str) -> Shared:
         raise _Locked(tried=False)
     password = await _sent(request)
     subject = web_of(request).addresses.subject(request.scope)
-    await gate.limit(f"link:{shared.link_id}:{subject}", "link-password", _OF_ONE_READER)
-    await gate.limit(f"link:{shared.link_id}", "link-passwords", _OF_ALL)
+    one, every = (f"link:{shared.link_id}:{subject}", "link-password"), (f"link:{shared.link_id}", "link-passwords")
+    # Counted before it is looked at, so that many at once do not get past the limit; the right one is taken back.
+    await gate.limit(*one, _OF_ONE_READER)
+    await gate.limit(*every, _OF_ALL)
     if not await links.opens(shared, password):
         raise _Locked(tried=True)
+    for counted in (one, every):
+        await gate.give_back(*counted)
     return shared
 
 

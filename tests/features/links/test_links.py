@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.features.links import jobs
+from app.features.links import jobs, shown
 from app.features.links.service import LinkAddresses
+from app.gate.policy import Limit
 from app.store.jobs import Work
 from tests.contract.requirements import proves
 from tests.support.service import BASE_URL, client_of, serving
@@ -226,10 +227,22 @@ async def test_a_password_opens_it_for_one_answer_and_guesses_are_few(alice, bro
         assert "etag" not in right.headers
         assert "set-cookie" not in right.headers
     tries = [await client.post(path(link), data={"password": f"guess {number}"}) for number in range(8)]
-    assert [answer.status_code for answer in tries] == [403] * 6 + [429] * 2
+    assert [answer.status_code for answer in tries] == [403] * 8
+    assert (await client.post(path(link), data={"password": "one too many"})).status_code == 429
     assert (await client.post(path(link), data={"password": PASSWORD})).status_code == 429
     neighbour = make.client(**{"x-forwarded-for": "10.1.2.4"})
     assert (await neighbour.post(path(link), data={"password": PASSWORD})).status_code == 200
+
+
+@proves("LINK-PASSWORD")
+async def test_the_right_password_is_counted_against_nobody(alice, browser, make, monkeypatch):
+    monkeypatch.setattr(shown, "_OF_ALL", Limit(12, 3600))
+    link = await share(browser, await make.document(alice.client), password=PASSWORD)
+    reader = make.client(**{"x-forwarded-for": "10.1.2.5"})
+    opened = [(await reader.post(path(link), data={"password": PASSWORD})).status_code for _ in range(15)]
+    assert opened == [200] * 15
+    wrong = [(await reader.post(path(link), data={"password": "wrong"})).status_code for _ in range(11)]
+    assert wrong == [403] * 10 + [429]
 
 
 @proves("LINK-TOKEN")
