@@ -113,6 +113,17 @@ class Client:
         """
         return self._call(method, path, json=body, headers={"Idempotency-Key": key})
 
+    def upload(self, path: str, file: Path, fields: dict[str, str], key: str) -> dict[str, Any]:
+        """Send a file in a form, with an idempotency key.
+
+        Raises:
+            RefusedError: the service answered with an error, or does not answer.
+            OSError: the file cannot be read.
+        """
+        with file.open("rb") as content:  # each attempt reads it from its beginning
+            sent = {"file": (file.name, content)}
+            return self._call("POST", path, files=sent, data=fields, headers={"Idempotency-Key": key})
+
     def download(self, path: str, target: Path) -> None:
         """Write what is read to a file, whole and on the disk.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tarfile
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -18,12 +19,14 @@ from app.cli.client import Client, RefusedError, find_target
 from app.cli.importing import Memory, Outcome, find_files, import_files
 from app.cli.output import complain, note, say
 from app.cli.roots import fail
+from app.cli.uploading import upload_files, wait_for_reading
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 
+_DONE = ("created", "updated", "unchanged")
 _MAX_NAMED = 20
-"""Skipped files that are named for people: a folder may hold very many."""
+"""Files that are named for people, of each result: a folder may hold very many."""
 
 
 def register(app: typer.Typer) -> None:
@@ -35,32 +38,39 @@ def register(app: typer.Typer) -> None:
 
 
 def import_paths(
-    paths: Annotated[list[Path], typer.Argument(exists=True, help="Text files, folders of them, or one archive.")],
+    paths: Annotated[list[Path], typer.Argument(exists=True, help="Files, folders of them, or one archive.")],
     tag: Annotated[list[str] | None, typer.Option("--tag", help="A tag for every document; may be repeated.")] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Take the file also where somebody edited the document meanwhile.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import files as documents, or an archive that `ctx export` wrote. Running it again sends only what is missing."""
+    """Import files as documents, or an archive that `ctx export` wrote. Running it again sends only what is missing.
+
+    Text is sent as it is; PDF, Office, HTML, data, code and other kinds are read by the service, which this waits for.
+    """
     if any(map(is_archive, paths)):
         _import_archive(paths, as_json)
         return
-    target = find_target()
+    target, found = find_target(), find_files(paths)
     client, memory = Client(target), Memory(target)
-    files, skipped = find_files(paths)
-    outcomes: list[Outcome] = []
+    total, outcomes = len(found.texts) + len(found.uploads), list[Outcome]()
     try:
         with _progress(hidden=as_json) as progress:
-            task = progress.add_task("Importing", total=len(files))
-            for outcome in import_files(client, memory, files, tag or [], overwrite=overwrite):
+            task = progress.add_task("Importing", total=total)
+            texts = import_files(client, memory, found.texts, tag or [], overwrite=overwrite)
+            for outcome in chain(texts, upload_files(client, memory, found.uploads, tag or [])):
                 outcomes.append(outcome)
                 progress.advance(task)
+            if sent := [outcome for outcome in outcomes if outcome.being_read]:
+                read = wait_for_reading(client, sent)
+                read_as = {outcome.path: outcome for outcome in progress.track(read, len(sent), description="Reading")}
+                outcomes = [read_as.get(outcome.path, outcome) for outcome in outcomes]
     except RefusedError as error:
-        fail(f"{error.reason}: {error.message} {len(outcomes)} of {len(files)} files were done; run it again.", 1)
+        fail(f"{error.reason}: {error.message} {len(outcomes)} of {total} files were done; run it again.", 1)
     finally:
         client.close()
-    _report([*outcomes, *skipped], as_json)
+    _report([*outcomes, *found.skipped], as_json)
     if any(outcome.result == "failed" for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -122,13 +132,15 @@ def _report(outcomes: list[Outcome], as_json: bool) -> None:
     for outcome in outcomes:
         if outcome.result == "failed":
             complain(f"{outcome.path}: {outcome.message}")
-    skipped = [outcome for outcome in outcomes if outcome.result == "skipped"]
-    for outcome in skipped[:_MAX_NAMED]:
-        note(f"Skipped {outcome.path}: {outcome.message}.")
-    if len(skipped) > _MAX_NAMED:
-        note(f"Skipped {len(skipped) - _MAX_NAMED} more; --json names them all.")
-    names = ("created", "updated", "unchanged", "skipped", "failed")
-    say(", ".join(f"{counts[name]} {name}" for name in names if counts[name]) or "No text files were found.")
+    skipped = [f"Skipped {item.path}: {item.message}." for item in outcomes if item.result == "skipped"]
+    noted = [f"{item.path}: {item.message}." for item in outcomes if item.result in _DONE and item.message]
+    for lines, more in ((skipped, "Skipped {} more"), (noted, "The same of {} more")):
+        for line in lines[:_MAX_NAMED]:
+            note(line)
+        if len(lines) > _MAX_NAMED:
+            note(f"{more.format(len(lines) - _MAX_NAMED)}; --json names them all.")
+    names = (*_DONE, "skipped", "failed")
+    say(", ".join(f"{counts[name]} {name}" for name in names if counts[name]) or "No files were found.")
 
 
 def search(

@@ -11,25 +11,26 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli import frontmatter
 from app.cli.client import BUSY, RefusedError
+from app.kit.kinds import kind_of
 
 if TYPE_CHECKING:
     from app.cli.client import Client, Target
 
 MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 SUFFIXES = MARKDOWN | {".txt", ".text", ".rst", ".adoc"}
-_NO_TEXT = "is no text file; POST /v1/documents/upload reads PDF, Office and other kinds"
+_UNREADABLE = "is of no kind that can be read"
 MAX_TITLE = 500
 BATCH_FILES = 100
 BATCH_BYTES = 4 * 1024 * 1024
 _NOT_FOUND = 404
 _CONFLICT = 409
-_HOPELESS = frozenset({0, 401, 403}) | BUSY
+HOPELESS = frozenset({0, 401, 403}) | BUSY
 """No answer, not with this key, or busy for too long: every other file would fare the same."""
 
 
@@ -40,6 +41,17 @@ class Imported:
     path: str
     document_id: str
     revision: int
+    digest: str = ""
+    """Of the file itself, where the service reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Files to import: those that are sent as text, those that the service reads, and those that no reader knows."""
+
+    texts: list[Path] = field(default_factory=list)
+    uploads: list[Path] = field(default_factory=list)
+    skipped: list[Outcome] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +62,8 @@ class Outcome:
     result: str
     document_id: str = ""
     message: str = ""
+    being_read: bool = False
+    """Whether the service has the file, and its text is still to come."""
 
 
 def state_folder() -> Path:
@@ -71,7 +85,7 @@ class Memory:
     def _take(self, line: str) -> None:
         try:
             saved = json.loads(line)
-            entry = Imported(saved["path"], saved["document_id"], saved["revision"])
+            entry = Imported(saved["path"], saved["document_id"], saved["revision"], saved.get("digest", ""))
         except (ValueError, TypeError, KeyError):
             return  # a line that a crash cut off
         self._known[entry.path] = entry
@@ -88,25 +102,31 @@ class Memory:
             lines.write(json.dumps(asdict(entry)) + "\n")
 
 
-def find_files(paths: list[Path]) -> tuple[list[Path], list[Outcome]]:
-    """Find named files as they are, and the text files of folders in order; the others there are skipped by name.
+def find_files(paths: list[Path]) -> Found:
+    """Find named files, and those of folders in order, by what is done with them.
 
-    Hidden ones are left out without a word.
+    A named file of an unknown kind is taken for text; in a folder it is skipped by name. Hidden ones there are left out
+    without a word.
     """
-    files: list[Path] = []
-    skipped: list[Outcome] = []
+    found = Found()
     for path in paths:
         if not path.is_dir():
-            files.append(path)
+            (found.uploads if _is_upload(path) else found.texts).append(path)
             continue
-        for found in sorted(path.rglob("*")):
-            if not found.is_file() or any(part.startswith(".") for part in found.relative_to(path).parts):
+        for file in sorted(path.rglob("*")):
+            if not file.is_file() or any(part.startswith(".") for part in file.relative_to(path).parts):
                 continue
-            if found.suffix.lower() in SUFFIXES:
-                files.append(found)
+            if file.suffix.lower() in SUFFIXES:
+                found.texts.append(file)
+            elif _is_upload(file):
+                found.uploads.append(file)
             else:
-                skipped.append(Outcome(str(found), "skipped", message=_NO_TEXT))
-    return files, skipped
+                found.skipped.append(Outcome(str(file), "skipped", message=_UNREADABLE))
+    return found
+
+
+def _is_upload(path: Path) -> bool:
+    return path.suffix.lower() not in SUFFIXES and kind_of(path.name, "") is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +195,7 @@ def _send(client: Client, memory: Memory, batch: list[_Wanted], *, overwrite: bo
         body = {"items": [wanted.item for wanted in batch]}
         answers = client.send("POST", "/v1/documents:batch", body, secrets.token_hex(16))["data"]
     except RefusedError as error:
-        if error.status in _HOPELESS:
+        if error.status in HOPELESS:
             raise
         answers = [None] * len(batch)
     for wanted, answer in zip(batch, answers, strict=True):
@@ -201,20 +221,20 @@ def _alone(client: Client, memory: Memory, wanted: _Wanted, *, overwrite: bool) 
     """Bring one document to what its file says, after a look at it."""
     path, body, known = wanted.path, wanted.body, wanted.known
     try:
-        current = _current(client, known) if known else None
-        if known is None or current is None:
+        there = current(client, known.document_id) if known else None
+        if known is None or there is None:
             return _create(client, memory, path, body, known)
-        return _change(client, memory, known, current, body, overwrite=overwrite)
+        return _change(client, memory, known, there, body, overwrite=overwrite)
     except RefusedError as error:
-        if error.status in _HOPELESS:
+        if error.status in HOPELESS:
             raise
         return Outcome(str(path), "failed", message=f"{error.reason}: {error.message}")
 
 
-def _current(client: Client, known: Imported) -> dict[str, Any] | None:
+def current(client: Client, document_id: str) -> dict[str, Any] | None:
     """Read the document that a file became; None when it was deleted."""
     try:
-        document: dict[str, Any] = client.get(f"/v1/documents/{known.document_id}")["data"]
+        document: dict[str, Any] = client.get(f"/v1/documents/{document_id}")["data"]
     except RefusedError as error:
         if error.status == _NOT_FOUND:
             return None

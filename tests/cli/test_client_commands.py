@@ -2,69 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
 import socket
 
 import httpx2
 import pytest
-import pytest_asyncio
-import typer
-import uvicorn
-from typer.testing import CliRunner
 
 from app.cli import client as client_module
-from app.cli import client_commands
+from tests.cli.conftest import documents
 from tests.contract.requirements import proves
 from tests.support import archives
 from tests.support.indexing import Index
-
-COMMANDS = typer.Typer()
-client_commands.register(COMMANDS)
-
-
-class Server(uvicorn.Server):
-    """Leaves the signals to the test run."""
-
-    def capture_signals(self):
-        return contextlib.nullcontext()
-
-
-@pytest_asyncio.fixture(scope="session")
-async def address(service):
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = Server(uvicorn.Config(service, lifespan="off", log_config=None, access_log=False, ws="none"))
-    task = asyncio.create_task(server.serve(sockets=[listener]))
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    await task
-
-
-class Ctx:
-    """The command line of one user, with a state folder of its own."""
-
-    def __init__(self, environment):
-        self.environment = environment
-
-    async def __call__(self, *args):
-        return await asyncio.to_thread(CliRunner().invoke, COMMANDS, [str(arg) for arg in args], env=self.environment)
-
-    async def json(self, *args):
-        result = await self(*args, "--json")
-        return result.exit_code, json.loads(result.stdout)
-
-
-@pytest.fixture
-def ctx(address, alice, tmp_path):
-    return Ctx(
-        {
-            "CTX_URL": address,
-            "CTX_API_KEY": alice.key,
-            "XDG_STATE_HOME": str(tmp_path / "state"),
-            "DATA_DIR": str(tmp_path / "none"),
-        }
-    )
 
 
 @pytest.fixture
@@ -74,10 +22,6 @@ def folder(tmp_path):
     (made / "one.md").write_text("# First note\n\nAbout herons.\n", encoding="utf-8")
     (made / "two.txt").write_text("Plain words about otters.\n", encoding="utf-8")
     return made
-
-
-async def documents(user):
-    return {item["title"]: item for item in (await user.client.get("/v1/documents")).json()["data"]}
 
 
 async def test_files_become_documents_and_a_second_run_sends_nothing(ctx, alice, folder):
@@ -190,12 +134,12 @@ async def test_hidden_folders_and_other_files_are_left_out(ctx, alice, folder):
 
 async def test_what_is_skipped_is_named_and_is_no_failure_however_often(ctx, folder):
     (folder / "empty.md").write_text(" \n", encoding="utf-8")
-    (folder / "report.pdf").write_bytes(b"%PDF-1.7")
+    (folder / "song.mp3").write_bytes(b"ID3")
     for counted in ("2 created, 2 skipped", "2 unchanged, 2 skipped"):
         result = await ctx("import", folder)
         assert (result.exit_code, result.stdout) == (0, counted + "\n")
         assert f"{folder / 'empty.md'}: is empty" in result.stderr.replace("\n", "")
-        assert f"{folder / 'report.pdf'}: is no text file; POST /v1/documents/upload" in result.stderr.replace("\n", "")
+        assert f"{folder / 'song.mp3'}: is of no kind that can be read" in result.stderr.replace("\n", "")
     for number in range(30):
         (folder / f"picture{number}.png").write_bytes(b"x")
     assert "Skipped 12 more" in (await ctx("import", folder)).stderr
@@ -204,10 +148,10 @@ async def test_what_is_skipped_is_named_and_is_no_failure_however_often(ctx, fol
     assert sum(file["result"] == "skipped" for file in report["files"]) == 32
 
 
-async def test_a_folder_without_texts_is_said_to_be_one(ctx, tmp_path):
+async def test_a_folder_without_files_is_said_to_be_one(ctx, tmp_path):
     (tmp_path / "void").mkdir()
     result = await ctx("import", tmp_path / "void")
-    assert (result.exit_code, result.stdout) == (0, "No text files were found.\n")
+    assert (result.exit_code, result.stdout) == (0, "No files were found.\n")
 
 
 async def test_a_path_that_is_not_there_is_a_mistake_of_the_caller(ctx, tmp_path):

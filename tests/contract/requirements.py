@@ -278,6 +278,7 @@ REQUIREMENTS |= {
     "IMPORT-ROUND": "export, import into an empty workspace, export: the same archive, byte for byte",
     "IMPORT-CHUNKS": "a chunk is one transaction, counts once however often it is sent, and comes in its order",
     "IMPORT-WHOLE": "an archive whose end is missing, or that is damaged, is refused: what came before it is told",
+    "IMPORT-UPLOAD": "ctx import sends PDF, Office and other files to be read, and says what became of each",
     "IMPORT-FRONTMATTER": "ctx import takes title and tags from YAML front matter; the text below stays byte for byte",
     "IMPORT-BUSY": "ctx import waits as long as Retry-After says, and tells so; no file fails because others write",
     "IMPORT-PARTIAL": "history with missing fields is kept; restoring it warns with LEGACY_PARTIAL_SNAPSHOT",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.features.uploads.kinds import LANGUAGES, MEDIA_TYPES
 from app.features.uploads.signatures import SWOLLEN, check
 from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, with_headings
 from app.kit.decoding import decoded
+from app.kit.kinds import LANGUAGES, MEDIA_TYPES
 from app.store.confined import Unreadable
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from app.features.documents import service as documents
 from app.features.documents.schemas import MAX_TITLE, CreateDocument, Document, Status
 from app.features.uploads import queries
 from app.features.uploads.errors import FileTypeUnsupported, OriginalNotFound
-from app.features.uploads.kinds import kind_of, media_type_of
 from app.features.uploads.schemas import GetOriginal, UploadDocument
 from app.features.uploads.service import WAITING, reading_job
 from app.gate.index import index_job
 from app.gate.operation import Context, command, query
 from app.gate.policy import Meter, Rate, Scope
 from app.kit.errors import InvalidRequest
+from app.kit.kinds import kind_of, media_type_of
 from app.kit.schema import Binary, One
 from app.store.base import EVERYTHING
 

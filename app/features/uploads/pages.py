@@ -10,8 +10,8 @@ from app.edge.web.forms import choices, filled, filters, form_with_files, tags_o
 from app.edge.web.page import Page, call, render, web_of
 from app.features.collections import operations as collections
 from app.features.uploads import operations
-from app.features.uploads.kinds import LANGUAGES, MEDIA_TYPES
 from app.kit.errors import AppError
+from app.kit.kinds import LANGUAGES, MEDIA_TYPES
 from app.kit.paging import MAX_LIMIT
 
 if TYPE_CHECKING:

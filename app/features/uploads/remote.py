@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.features.uploads.errors import FileTypeUnsupported, FileUnreadable
-from app.features.uploads.kinds import kind_of
 from app.features.uploads.schemas import Converted
+from app.kit.kinds import kind_of
 from app.kit.schema import storable
 from app.store.confined import Unreadable
 

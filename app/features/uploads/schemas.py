@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, computed_field
 
 from app.features.documents.schemas import DocumentId, Title
-from app.features.uploads.kinds import UNNAMED
 from app.kit.ids import Id
+from app.kit.kinds import UNNAMED
 from app.kit.schema import FromFile, Model, Tags
 
 MAX_NAME = 255

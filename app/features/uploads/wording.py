@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from app.features.uploads.kinds import MEDIA_TYPES
+from app.kit.kinds import MEDIA_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ import pytest
 from app.features.documents.schemas import Status
 from app.features.plans.service import Allowances
 from app.features.uploads import converting, queries, service
-from app.features.uploads.kinds import MEDIA_TYPES
 from app.features.uploads.remote import Converter
 from app.gate.policy import Plans
 from app.kit.errors import Unavailable
+from app.kit.kinds import MEDIA_TYPES
 from app.store.confined import Confined, Limits, Unreadable
 from tests.contract.requirements import proves
 from tests.support import files

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.features.uploads import converting
-from app.features.uploads.kinds import media_type_of
 from app.features.uploads.wording import lacks_nothing, title_of, with_headings
+from app.kit.kinds import media_type_of
 from tests.contract.requirements import proves
 from tests.support import files
 
