@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import tarfile
 from collections import Counter
+from datetime import date, datetime, time
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -148,13 +149,21 @@ def search(
     literal: Annotated[bool, typer.Option("--literal", help="Find the text as it stands, ignoring case.")] = False,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag; may be repeated.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="At most so many hits.")] = 10,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of", help="As documents were at a time (2026-05-01T12:00), or at the end of a day (2026-05-01)."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Search stored documents by meaning and words, or literally."""
-    client = Client(find_target())
+    """Search stored documents by meaning and words, or literally; as of a time by their words of then."""
     options = {"q": query, "limit": str(limit), "semantic": "false" if literal else "true"}
     if tag:
         options["tags"] = ",".join(tag)
+    if as_of is not None:
+        options["asOf"] = _moment(as_of)
+    client = Client(find_target())
     try:
         answer = client.get("/v1/search", **options)
     except RefusedError as error:
@@ -164,12 +173,32 @@ def search(
     if as_json:
         say(json.dumps(answer, ensure_ascii=False))
         return
+    _show(answer)
+
+
+def _show(answer: dict[str, Any]) -> None:
+    meta = answer["meta"]
     for hit in answer["data"]["documents"]:
         score = f"{hit['score']:.2f}  " if "score" in hit else ""
-        say(f"{score}{hit['title']}  ({hit['documentId']})", "bold")
+        revision = f", revision {hit['revision']}" if "revision" in hit else ""
+        say(f"{score}{hit['title']}  ({hit['documentId']}{revision})", "bold")
         say(f"    {' '.join(hit.get('highlight', '').split())[:200]}")
-    pending = answer["meta"]["pending"]
     if not answer["data"]["documents"]:
         say("Nothing was found.")
-    if pending:
-        say(f"{pending} documents are still being indexed; search again shortly.")
+    if meta["pending"]:
+        say(f"{meta['pending']} documents are still being indexed; search again shortly.")
+    if "notice" in meta:
+        note(meta["notice"])
+
+
+def _moment(text: str) -> str:
+    """Read a day, of which its end counts, or a time; without a zone it is this machine's."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    try:
+        found = datetime.fromisoformat(text) if day is None else datetime.combine(day, time.max)
+        return found.astimezone().isoformat()
+    except (ValueError, OverflowError, OSError):
+        fail(f"--as-of {text}: name a day or a time, such as 2026-05-01 or 2026-05-01T12:00", 2)

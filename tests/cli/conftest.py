@@ -14,10 +14,10 @@ import uvicorn
 from typer.testing import CliRunner
 
 from app.cli import client_commands
-from tests.features.conftest import model
+from tests.features.conftest import index, model
 from tests.support.service import serving
 
-__all__ = ["model"]
+__all__ = ["index", "model"]
 
 COMMANDS = typer.Typer()
 client_commands.register(COMMANDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from datetime import timedelta
 
 import httpx2
 import pytest
@@ -276,6 +277,30 @@ async def test_search_prints_what_was_found(ctx, alice, folder, database, sql, m
     literal = await ctx("search", "about OTTERS", "--literal")
     assert "two" in literal.stdout
     assert (await ctx("search", "zeppelin", "--literal")).stdout == "Nothing was found.\n"
+
+
+@proves("SEARCH-AS-OF")
+async def test_search_as_of_a_time_or_day_shows_what_was_said_then_and_how_it_was_looked_for(
+    ctx, alice, make, index, sql
+):
+    made = await make.document(alice.client, title="House rules", content="No walruses in the tea room.")
+    then = (await sql.fetchval("SELECT clock_timestamp()")).isoformat()
+    await alice.client.patch(f"/v1/documents/{made['id']}", json={"content": "No seals in the tea room."})
+    await index.run(alice.workspace_id)
+    past = await ctx("search", "walruses", "--as-of", then)
+    assert f"House rules  ({made['id']}, revision 1)" in past.stdout
+    assert "No walruses in the tea room." in past.stdout
+    notice = (await ctx.json("search", "walruses", "--as-of", then))[1]["meta"]["notice"]
+    assert notice in past.stderr
+    today = (await sql.fetchval("SELECT clock_timestamp()")).astimezone().date()
+    for when, found in ((today, ["seals"]), (today - timedelta(days=2), [])):
+        code, answer = await ctx.json("search", "seals", "--literal", "--as-of", when)
+        hits = answer["data"]["documents"]
+        assert (code, ["seals" for hit in hits if "No seals" in hit["highlight"]]) == (0, found)
+        assert answer["meta"]["asOf"].startswith(f"{when}T23:59:59")
+    for wrong in ("yesterday", "7", "2026-13-01"):
+        result = await ctx("search", "seals", "--as-of", wrong)
+        assert (result.exit_code, "name a day or a time" in result.stderr) == (2, True)
 
 
 async def test_what_is_printed_is_what_is_stored(ctx, alice, make):
