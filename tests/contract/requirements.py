@@ -302,6 +302,7 @@ REQUIREMENTS |= {
     "PD-30": "POST /v1/pd/session answers sessionId, createdAt and an expiresAt an hour later",
     "PD-31": "POST /v1/pd/search answers {results, meta} with the fields of section 2.4, best first",
     "PD-31-SCOPE": "documentId and collectionId are applied before candidates are taken",
+    "PD-COPIES": "a passage that stands in several documents takes one place and names the others",
     "PD-31-SESSION": "a search that names a session skips what it returned; an unknown session fails nothing",
     "PD-31-BUDGET": "an answer ends where its texts would be too long, and says how to go on",
     "PD-32": "POST /v1/pd/expand answers chunks in the order of the text, with `_id` and chunkId",

@@ -27,6 +27,7 @@ from app.features.navigation.schemas import (
     Hierarchy,
     NearChunk,
     NearChunks,
+    PassageCopy,
     PassagesMeta,
     Position,
     ReadChunk,
@@ -35,6 +36,7 @@ from app.features.navigation.schemas import (
     Siblings,
 )
 from app.features.navigation.service import find_chunk, gather
+from app.features.search.schemas import NAMED_COPIES
 from app.gate.operation import Context, query
 from app.gate.policy import Rate, Scope
 from app.kit import tokens
@@ -86,12 +88,13 @@ async def search_passages(ctx: Context, args: SearchPassages) -> One[FoundPassag
     """Find the passages of documents that are nearest to a query, by words and meaning together.
 
     Name `meta.sessionId` in the next search to get passages that were not returned before; a session that is not
-    known (any more) begins anew. An answer is cut where its texts would be too long for a model.
+    known (any more) begins anew. A text that stands in several documents is found once, and names the others in
+    `copies`. An answer is cut where its texts would be too long for a model.
     """
     started = time.perf_counter()
     limit = min(args.limit, MAX_LIMIT)
     visit = await _visit(ctx, args)
-    found = await gather(ctx, args.query, args, limit, visit.seen)
+    found = await gather(ctx, args.query, args, limit, visit.seen, once=True)
     kept = _fitting(found.passages)
     notices = [*visit.notices]
     if found.notice is not None:
@@ -100,7 +103,8 @@ async def search_passages(ctx: Context, args: SearchPassages) -> One[FoundPassag
         notices.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned.")
     if len(kept) < len(found.passages):
         notices.append(f"These texts are long, so that this ends after {len(kept)}; search again with the session.")
-    session_id = await _note(ctx, visit, [passage.row["id"] for passage in kept])
+    shown = [row["id"] for passage in kept for row in (passage.row, *passage.copies)]
+    session_id = await _note(ctx, visit, shown)
     meta = PassagesMeta(
         query=args.query,
         total_results=len(kept),
@@ -259,6 +263,11 @@ def _found(passage: Passage) -> FoundPassage:
         content=row["content"],
         parent_id=row["parent_id"],
         sibling_ids=Siblings(prev=row["prev_id"], next=row["next_id"]),
+        copies=[
+            PassageCopy(chunk_id=copy["id"], document_id=copy["document_id"], document_title=copy["document_title"])
+            for copy in passage.copies[:NAMED_COPIES]
+        ],
+        more_copies=len(passage.copies[NAMED_COPIES:]),
     )
 
 

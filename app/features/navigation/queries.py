@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from app.store.tx import Tx
 
 CANDIDATES = 100
+MANY_CANDIDATES = 1_000
+"""Where most of the hundred are copies of few texts."""
 
 # $2: a document or NULL; $3: a collection or NULL. Each scope has a statement of its own: in one statement for all, a
 # plan that is kept would read the whole workspace to search one document.
@@ -240,7 +242,13 @@ SELECT c.id, c.content, c.section_path = $5 AS same_section
 
 
 async def rank(
-    tx: Tx, within: Within, seen: Sequence[UUID], text: str, vector: Vector | None, serving: Serving
+    tx: Tx,
+    within: Within,
+    seen: Sequence[UUID],
+    text: str,
+    vector: Vector | None,
+    serving: Serving,
+    candidates: int = CANDIDATES,
 ) -> list[asyncpg.Record]:
     """Rank passages by words and by meaning, or by words alone where there is no vector.
 
@@ -262,7 +270,8 @@ async def rank(
         near = _NEAR.format(meant=meant)
         last = (HalfVector(vector), serving.model)
     sql = _RANKED.format(live=live, words=_WORDS.format(hits=_HITS[in_document]), near=near)
-    return await tx.fetch(sql, tx.workspace_id, within.document_id, within.collection_id, seen, text, CANDIDATES, *last)
+    scope = (within.document_id, within.collection_id)
+    return await tx.fetch(sql, tx.workspace_id, *scope, seen, text, candidates, *last)
 
 
 async def read_chunks(tx: Tx, ids: Sequence[UUID], start: int, length: int) -> list[asyncpg.Record]:

@@ -81,6 +81,14 @@ class Siblings(Model):
     next: Optional
 
 
+class PassageCopy(Model):
+    """The same text in another document."""
+
+    chunk_id: UUID
+    document_id: UUID
+    document_title: str
+
+
 class FoundPassage(Model):
     """A passage that a search found."""
 
@@ -92,6 +100,17 @@ class FoundPassage(Model):
     content: str
     parent_id: Optional
     sibling_ids: Siblings
+    copies: Annotated[
+        list[PassageCopy],
+        Field(
+            default_factory=list,
+            exclude_if=lambda found: not found,
+            description="The same text in other documents, at most 20: each text is found once.",
+        ),
+    ]
+    more_copies: Annotated[
+        int, Field(default=0, exclude_if=lambda count: not count, description="Copies found beyond those named.")
+    ]
 
 
 class PassagesMeta(Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from app.features.collections import service as collections
@@ -10,6 +10,7 @@ from app.features.documents.errors import DocumentNotFound
 from app.features.documents.service import document_exists
 from app.features.navigation import queries
 from app.features.navigation.errors import ChunkNotFound
+from app.features.search.schemas import COPIED_FROM
 from app.features.search.service import embed_question, fuse, relevance
 
 if TYPE_CHECKING:
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.features.navigation.schemas import Within
+    from app.features.search.service import Meaning
     from app.gate.operation import Context
     from app.store.tx import Tx
 
 MAX_PASSAGE: Final = 2_000
 """Characters; no passage is longer."""
+
+_SPARE, _DEEPER = 20, 200
+"""Candidates that are read with the first for copies among them, and at a time where copies took their places."""
 
 _CANDIDATES: Final = 60
 _ALIKE: Final = 0.3
@@ -38,6 +43,8 @@ class Passage:
     score: float
     by_words: bool
     """Whether it has a word of the query."""
+    copies: list[asyncpg.Record] = field(default_factory=list)
+    """The same text in other documents, where these take no places of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +58,75 @@ class Gathered:
     """Why words alone decided, where they did."""
 
 
-async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequence[UUID] = ()) -> Gathered:
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The candidates in their order, and what is known of each."""
+
+    model: str
+    order: list[UUID]
+    words: dict[UUID, float]
+    cosines: dict[UUID, float]
+    bound: float
+    pending: int
+
+    def passage(self, row: asyncpg.Record) -> Passage:
+        item: UUID = row["id"]
+        score = relevance(self.model, self.words.get(item), self.cosines.get(item), self.bound)
+        return Passage(row, score, item in self.words)
+
+
+async def gather(
+    ctx: Context, text: str, within: Within, limit: int, seen: Sequence[UUID] = (), *, once: bool = False
+) -> Gathered:
     """Find the passages in scope that are nearest to a text by words and meaning; what was seen is left out.
+
+    With `once` a text that stands in several documents takes one place. Only where copies took places more candidates
+    are looked at.
 
     Raises:
         DocumentNotFound, CollectionNotFound: there is no such scope.
     """
     meaning = await embed_question(ctx, text)
-    serving = meaning.serving
     async with ctx.snapshot() as tx:
-        counted, *candidates = await queries.rank(tx, within, seen, text, meaning.vector, serving)
-        if not candidates:
+        ranked = await _rank(tx, within, seen, text, meaning, queries.CANDIDATES)
+        if not ranked.order:
             await _require(tx, within)
-        found = {row["id"]: row for row in candidates}
-        words = {item: row["words"] for item, row in found.items() if row["words"] is not None}
-        near = {item: row["near"] for item, row in found.items() if row["near"] is not None}
-        spoken = {item for item, row in found.items() if row["spoken"]}
-        bound = counted["bound"] or 0.0
-        ranked = fuse(words, near, bound, spoken)
-        rows = await queries.read_chunks(tx, ranked[:limit], 0, MAX_PASSAGE) if ranked else []
-    passages = [
-        Passage(
-            row, relevance(serving.model, words.get(row["id"]), found[row["id"]]["cosine"], bound), row["id"] in words
-        )
-        for row in rows
-    ]
-    return Gathered(passages, len(ranked) - len(passages), counted["pending"], meaning.notice)
+        passages, read = await _read(tx, ranked, limit, once=once)
+        copied = any(passage.copies for passage in passages)
+        if copied and len(passages) < limit and len(ranked.order) >= queries.CANDIDATES:
+            ranked = await _rank(tx, within, seen, text, meaning, queries.MANY_CANDIDATES)
+            passages, read = await _read(tx, ranked, limit, once=once)
+    return Gathered(passages, len(ranked.order) - read, ranked.pending, meaning.notice)
+
+
+async def _rank(tx: Tx, within: Within, seen: Sequence[UUID], text: str, meaning: Meaning, candidates: int) -> _Ranked:
+    serving = meaning.serving
+    counted, *rows = await queries.rank(tx, within, seen, text, meaning.vector, serving, candidates)
+    words = {row["id"]: row["words"] for row in rows if row["words"] is not None}
+    near = {row["id"]: row["near"] for row in rows if row["near"] is not None}
+    cosines = {row["id"]: row["cosine"] for row in rows if row["cosine"] is not None}
+    spoken = {row["id"] for row in rows if row["spoken"]}
+    bound = counted["bound"] or 0.0
+    return _Ranked(serving.model, fuse(words, near, bound, spoken), words, cosines, bound, counted["pending"])
+
+
+async def _read(tx: Tx, ranked: _Ranked, limit: int, *, once: bool) -> tuple[list[Passage], int]:
+    """Read the best candidates, and keep as many as are asked for; also tells how many were read."""
+    kept: list[Passage] = []
+    known: dict[str, Passage] = {}
+    read, step = 0, limit + _SPARE * once
+    while len(kept) < limit and read < len(ranked.order):
+        for row in await queries.read_chunks(tx, ranked.order[read : read + step], 0, MAX_PASSAGE):
+            text: str = row["content"]
+            first = known.get(text) if once and len(text) >= COPIED_FROM else None
+            if first is not None and first.row["document_id"] != row["document_id"]:
+                first.copies.append(row)
+            else:
+                kept.append(passage := ranked.passage(row))
+                known.setdefault(text, passage)
+        read += step
+        step = _DEEPER
+    return kept[:limit], min(read, len(ranked.order))
 
 
 async def _require(tx: Tx, within: Within) -> None:

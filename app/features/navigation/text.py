@@ -28,6 +28,7 @@ def passages(result: One[FoundPassages], args: SearchPassages) -> str:
     for number, hit in enumerate(found, 1):
         lines.append(f"{number}. **{one_line(hit.document_title)}** | Score: {hit.score:.2f}")
         lines.append(f"   Chunk: {hit.chunk_id} | Document: {hit.document_id}")
+        lines.extend(f"   Same text: {one_line(copy.document_title)} ({copy.document_id})" for copy in hit.copies)
     if found:
         texts = "\n\n".join(f"{number}. {hit.content}" for number, hit in enumerate(found, 1))
         lines.extend(["", fenced(texts, "Stored passages, numbered as above.")])

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
+
+from app.features.search.schemas import COPIED_FROM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-NAMED: Final = 20
-"""Copies that a hit names; it counts the others."""
-
-_ENOUGH: Final = 100
-"""Characters of a passage from which on it may be one of a copy."""
 
 
 def fold(hits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -23,7 +19,7 @@ def fold(hits: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     kept: list[dict[str, Any]] = []
     known: dict[bytes, dict[str, Any]] = {}
     for hit in hits:
-        if len(hit["highlight"] or "") < _ENOUGH:
+        if len(hit["highlight"] or "") < COPIED_FROM:
             kept.append(hit)
         elif (first := known.get(hit["content_digest"])) is not None:
             first["copies"].append(hit)

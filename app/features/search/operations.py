@@ -11,12 +11,13 @@ from app.features.documents.service import read_document
 from app.features.prompts.errors import PromptNotFound
 from app.features.prompts.service import read_prompt
 from app.features.search import queries
-from app.features.search.copies import NAMED, fold
+from app.features.search.copies import fold
 from app.features.search.errors import ItemNotFound
 from app.features.search.members import join
 from app.features.search.past import service as past
 from app.features.search.schemas import (
     MAX_LIMIT,
+    NAMED_COPIES,
     CollectionHit,
     DocumentCopy,
     DocumentHit,
@@ -263,8 +264,8 @@ def _document_hit(hit: Mapping[str, Any]) -> DocumentHit:
     highlight = (text if hit["score"] is None else text[:EXCERPT]) or None
     fields = _named(hit, "title", "status", "chunk_id")
     copies = hit.get("copies", ())
-    fields["copies"] = [DocumentCopy(document_id=copy["id"], title=copy["title"]) for copy in copies[:NAMED]]
-    fields["more_copies"] = len(copies[NAMED:])
+    fields["copies"] = [DocumentCopy(document_id=copy["id"], title=copy["title"]) for copy in copies[:NAMED_COPIES]]
+    fields["more_copies"] = len(copies[NAMED_COPIES:])
     return DocumentHit(document_id=hit["id"], highlight=highlight, revision=hit.get("revision"), **fields)
 
 

@@ -14,6 +14,10 @@ from app.kit.schema import Model, Positive, TagFilter, absent
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
 MAX_QUERY = 2_000
+NAMED_COPIES = 20
+"""Copies that a hit names; it counts the others."""
+COPIED_FROM = 100
+"""Characters of a passage from which on it may be one of a copy: short notes stand for themselves."""
 
 QueryText = Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=r"\S")]
 

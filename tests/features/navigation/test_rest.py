@@ -92,7 +92,7 @@ async def test_limit_and_what_is_not_indexed_yet(alice, shelf, make):
     await make.document(alice.client, content="not yet")
     data = await deep(alice, "says part", limit=3)
     assert len(data["results"]) == 3
-    await shelf(long_paragraphs(4), "More")
+    await shelf(long_paragraphs(4, words=71), "More")
     assert len((await deep(alice, "says part"))["results"]) == 10
     assert data["meta"]["pending"] == 1
     capped = await deep(alice, "says part", limit=1000)
