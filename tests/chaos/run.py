@@ -28,6 +28,8 @@ from tests.support.stack import ServerProcess, Stack
 USERS, DOCUMENTS, CLIENTS = 2, 3, 10
 MANAGED, HOLDERS = 2, 6
 """Lease-managed documents of the run, and the clients that hold their leases."""
+_VISIBLE_SECONDS = 30.0
+"""How long a document that was just made may be absent: a mutant answers before it commits."""
 ANSWERED_PER_SECOND = 10
 """The floor: a run with fewer known outcomes proves nothing, so it does not pass."""
 
@@ -99,11 +101,12 @@ async def _manage(worker: ServerProcess, document: Document) -> None:
     """Require leases for a document."""
     path = f"/v1/documents/{document.id}"
     read = Request(Call("read", "get", "", 0, 0), "GET", path)
+    deadline = time.monotonic() + _VISIBLE_SECONDS
     status, headers, text = await exchange(worker.port, read.encode(document.credentials[0]))
-    while status == 404:
+    while status == 404 and time.monotonic() < deadline:
         await asyncio.sleep(0.02)
         status, headers, text = await exchange(worker.port, read.encode(document.credentials[0]))
-    assert status == 200, text
+    assert status == 200, f"document {document.id} could not be read within {_VISIBLE_SECONDS:g} s: {status} {text}"
     tag, body = {"If-Match": headers["etag"]}, {"policy": "lease_required"}
     change = Request(Call("manage", "policy", "", 0, 0), "PUT", f"{path}/coordination", tag, body)
     status, _, text = await exchange(worker.port, change.encode(document.credentials[0]))

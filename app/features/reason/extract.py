@@ -31,8 +31,7 @@ _RELEVANT: Final = 0.42
 _OF_PASSAGE: Final = 0.4
 """Share of a sentence's score that is its passage's: a question has other words than its answer.
 
-Both were set on 90 dev questions that long documents answer and 60 that they do not: all of the first get an answer,
-and two of the others.
+Both are a choice between answers that are missed and quotes that do not answer; `make eval` measures neither.
 """
 _NEAR_BEST: Final = 0.6
 """A sentence below this share of the best one's score adds little."""
