@@ -57,15 +57,16 @@ GLOBAL_TABLES = frozenset(
 """Tables without a tenant. `workspaces` has a policy by its own id."""
 
 
-def tenant_policies(table: str, column: str = "workspace_id") -> str:
+def tenant_policies(table: str, column: str = "workspace_id", *, sampled: bool = False) -> str:
     """Write the SQL that fences a table: tenants see their rows, the dispatcher's role sees all, nobody else any.
 
     ANALYZE does not sample the column, so that a workspace counts as 1/200 of the table. Sampled while all workspaces
     are small it would count as one row, and no index be better than another to look up one id: in a workspace that has
-    grown since, the planner would read all of it for each.
+    grown since, the planner would read all of it for each. `sampled` is for a table with one index for all look-ups and
+    another kind of plan for large workspaces.
     """
     return f"""
-ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS 0;
+ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS {-1 if sampled else 0};
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
 ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON {table} USING ({column} = {TENANT}) WITH CHECK ({column} = {TENANT});

@@ -290,6 +290,9 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO app_system;
 REVOKE SELECT ON pgqueuer, pgqueuer_log, pgqueuer_schedules, pgqueuer_statistics FROM app_read;
 """
 
+SAMPLED = "vectors"
+"""Of a workspace the planner must know whether its vectors are many: then it walks the approximate index."""
+
 
 def upgrade() -> None:
     """Apply."""
@@ -299,7 +302,7 @@ def upgrade() -> None:
     for table in ("vectors", "postings"):
         functions.run("\n".join(_partition(table, part) for part in range(PARTITIONS)))
     for table in FENCED:
-        functions.run(tenant_policies(table))
+        functions.run(tenant_policies(table, sampled=table == SAMPLED))
     functions.run(QueryBuilderEnvironment(settings=SETTINGS).build_install_query())
     functions.run(GRANTS)
     functions.run(ENQUEUE_FUNCTION)
@@ -312,7 +315,7 @@ def upgrade() -> None:
 def _partition(table: str, part: int) -> str:
     name = f"{table}_p{part:02}"
     bounds = f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {part})"
-    return f"CREATE TABLE {name} PARTITION OF {table} {bounds};" + tenant_policies(name)
+    return f"CREATE TABLE {name} PARTITION OF {table} {bounds};" + tenant_policies(name, sampled=table == SAMPLED)
 
 
 def downgrade() -> None:
