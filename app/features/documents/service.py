@@ -74,9 +74,7 @@ async def document_exists(tx: Tx, document_id: UUID) -> bool:
     return await queries.document_exists(tx, document_id)
 
 
-async def read_as_of(
-    tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID | None = None
-) -> Document:
+async def read_as_of(tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID | None = None) -> Document:
     """Read a document as it was at a revision or time, as it is for None; `trust` is what the reader is told.
 
     Raises:

@@ -30,8 +30,8 @@ contents = Table(
     Column("content", Text, nullable=False),
 )
 
-# `hands`: who had one in the text and all that was written on it: its creator alone, several members, or somebody outside
-# (a page, a file, an archive). It only grows.
+# `hands`: who ever wrote in it: its creator alone (`one`), `several` members, or somebody `outside` (a page, a file, an
+# archive). It only grows.
 documents = Table(
     "documents",
     metadata,

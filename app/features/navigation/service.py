@@ -69,7 +69,7 @@ async def gather(ctx: Context, text: str, within: Within, limit: int, seen: Sequ
         spoken = {item for item, row in found.items() if row["spoken"]}
         bound = counted["bound"] or 0.0
         ranked = fuse(words, near, bound, spoken)
-        rows = await queries.read_chunks(tx, ranked[:limit], 0, MAX_PASSAGE) if ranked else []
+        rows = await queries.read_chunks(tx, ranked[:limit], 0, MAX_PASSAGE, ctx.principal.user_id) if ranked else []
     passages = [
         Passage(
             row, relevance(serving.model, words.get(row["id"]), found[row["id"]]["cosine"], bound), row["id"] in words
@@ -95,18 +95,18 @@ class Found:
     notice: str | None = None
 
 
-async def find_chunk(tx: Tx, chunk_id: UUID, start: int, length: int) -> Found:
+async def find_chunk(tx: Tx, chunk_id: UUID, start: int, length: int, reader: UUID) -> Found:
     """Read a chunk; an id whose text was edited or moved gives the chunk that took its place, and says so.
 
     Raises:
         ChunkNotFound: no chunk ever had the id, or nothing took its place.
     """
-    rows = await queries.read_chunks(tx, [chunk_id], start, length)
+    rows = await queries.read_chunks(tx, [chunk_id], start, length, reader)
     if rows:
         return Found(rows[0])
     retired = await queries.find_retired(tx, chunk_id, MAX_PASSAGE)
     successor = await _successor(tx, retired) if retired is not None else None
-    rows = await queries.read_chunks(tx, [successor], 0, length) if successor is not None else []
+    rows = await queries.read_chunks(tx, [successor], 0, length, reader) if successor is not None else []
     if retired is None or not rows:
         raise ChunkNotFound
     notice = (

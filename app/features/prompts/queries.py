@@ -299,9 +299,7 @@ async def erase_versions(tx: Tx, prompt_id: UUID) -> dict[str, int]:
     return {"labels": count_of(labels), "versions": count_of(versions)}
 
 
-async def list_versions(
-    tx: Tx, prompt_id: UUID, after: UUID | None, limit: int, reader: UUID
-) -> list[asyncpg.Record]:
+async def list_versions(tx: Tx, prompt_id: UUID, after: UUID | None, limit: int, reader: UUID) -> list[asyncpg.Record]:
     """List a prompt's versions, newest first, after the one with an id."""
     return await tx.fetch(_VERSIONS, tx.workspace_id, prompt_id, after, limit, reader)
 

@@ -115,9 +115,7 @@ class Version:
         return names_in(self.content)
 
 
-async def read_prompt(
-    tx: Tx, prompt_id: UUID, label: str | None = None, reader: UUID | None = None
-) -> dict[str, Any]:
+async def read_prompt(tx: Tx, prompt_id: UUID, label: str | None = None, reader: UUID | None = None) -> dict[str, Any]:
     """Read a prompt as its fields are named; `trust` is what the reader is told.
 
     Raises:
