@@ -333,7 +333,7 @@ REQUIREMENTS |= {
     "TRUST-HIDDEN": "hiddenCharacters counts what models are not shown of the text, which stays exact",
     "TRUST-WHERE": "documents, prompts, their past, passages, hits, quotes and packs tell both, the same on both wires",
     "TRUST-TAG": "what differs by caller leaves entity tags and 304 as they are, and answers vary by credential",
-    "TRUST-ARCHIVE": "the Markdown of an archive tells hiddenCharacters, and external where a page or file was the source",
+    "TRUST-ARCHIVE": "the Markdown of an archive tells what is hidden in it, and external of what a page or file gave",
     "EDIT-PARTS": "PATCH with edits changes sections or places of exact texts; every other byte stays",
     "EDIT-TOOL": "update_document takes edits, with the revision that they are based on",
     "EDIT-ATOMIC": "edits apply to one base, all or none; a place that is absent or ambiguous says what was found",

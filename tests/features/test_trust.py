@@ -21,6 +21,7 @@ from tests.support import archives
 TEXT = "# Tide\u202e\r\n\r\nThe gau\u200bge\U000e0041 is read \x1b[31mat noon\x1b[0m by Ada Lund.\r\n"
 HIDDEN = 12
 PASSAGE = "The tide gauge is read at noon by Ada Lund\u202e, the harbour master of Vik\u200b. The mill stands still."
+SOUGHT = "tide gauge"
 ASKED = "Who is the harbour master?"
 OWN = (None, None)
 
@@ -172,60 +173,75 @@ async def tool(user, era, name, **arguments):
     return result["structuredContent"]
 
 
-async def everything_shown(user, era, document, prompt):
-    """Read the text in all ways, over REST and by tools; gives each answer that holds it, with the text's field."""
+async def items_shown(user, era, document, prompt):
+    """Read the items themselves and their past, over REST and by tools; gives what holds the text as `content`."""
     now = datetime.now(UTC).isoformat()
-    found = (await tool(user, era, "deep_search", query="tide gauge"))["data"]["results"]
-    chunk = found[0]["chunkId"]
-    parts = (await tool(user, era, "deep_expand", chunkId=found[0]["parentId"], direction="down"))["data"]["chunks"]
-    answer = (await tool(user, era, "reason", query=ASKED))["data"]["citations"]
-    made = await get(user, "/v1/pack", query="tide gauge")
-    hits = [
-        (await tool(user, era, "find_items", **asked))["data"]["documents"]
-        for asked in (
-            {"q": "tide gauge"},
-            {"q": "tide gauge", "semantic": False},
-            {"q": "tide gauge", "asOf": now},
-            {"q": "tide gauge", "semantic": False, "asOf": now},
-        )
-    ]
-    assert found and parts and answer and all(hits)
-    by_content = [
+    return [
+        await get(user, f"/v1/documents/{document}"),
+        await get(user, f"/v1/prompts/{prompt}"),
         (await tool(user, era, "get_document", documentId=document))["data"],
         (await tool(user, era, "get_document", documentId=document, asOf=now))["data"],
         (await tool(user, era, "read_prompt", promptId=prompt))["data"],
         (await tool(user, era, "read_prompt", promptId=prompt, asOf=now))["data"],
         *(await tool(user, era, "get_document_versions", documentId=document))["data"],
         *(await tool(user, era, "get_prompt_versions", promptId=prompt))["data"],
-        *found,
-        *parts,
-        (await tool(user, era, "deep_read", chunkId=chunk))["data"],
-        *(await user.client.post("/v1/pd/search", json={"query": "tide gauge"})).json()["data"]["results"],
-        await get(user, f"/v1/documents/{document}"),
-        await get(user, f"/v1/prompts/{prompt}"),
     ]
+
+
+async def passages_shown(user, era):
+    """Search, read and expand passages; gives what holds the text as `content`."""
+    found = (await tool(user, era, "deep_search", query=SOUGHT))["data"]["results"]
+    chunk, parent = found[0]["chunkId"], found[0]["parentId"]
     return [
-        *((item, "content") for item in by_content),
-        *((item, "highlight") for hit in hits for item in hit),
-        *((item, "quote") for item in answer),
-        (await get(user, f"/v1/citations/{answer[0]['id']}"), "quote"),
-        (await tool(user, era, "fetch", id=f"document_{document}"), "text"),
-        (await tool(user, era, "fetch", id=f"prompt_{prompt}"), "text"),
-        (made, "text"),
-        (await get(user, f"/v1/packs/{made['hash']}"), "text"),
+        *found,
+        *(await user.client.post("/v1/pd/search", json={"query": SOUGHT})).json()["data"]["results"],
+        *(await tool(user, era, "deep_expand", chunkId=parent, direction="down"))["data"]["chunks"],
+        (await tool(user, era, "deep_read", chunkId=chunk))["data"],
+    ]
+
+
+async def hits_shown(user, era):
+    """Search in the four ways; gives hits, which hold the text as `highlight`."""
+    now = {"asOf": datetime.now(UTC).isoformat()}
+    found = []
+    for asked in ({}, {"semantic": False}, now, now | {"semantic": False}):
+        (hit,) = (await tool(user, era, "find_items", query=SOUGHT, **asked))["data"]["documents"]
+        found.append(hit)
+    return found
+
+
+async def quotes_shown(user, era):
+    """Ask a question; gives citations, and one that is opened, which hold the text as `quote`."""
+    cited = (await tool(user, era, "reason", query=ASKED))["data"]["citations"]
+    return [*cited, await get(user, f"/v1/citations/{cited[0]['id']}")]
+
+
+async def texts_shown(user, era, document, prompt):
+    """Fetch items, and make a pack and get it again; gives what holds the text as `text`."""
+    pack = await get(user, "/v1/pack", query=SOUGHT)
+    return [
+        pack,
+        await get(user, f"/v1/packs/{pack['hash']}"),
+        (await tool(user, era, "fetch", id=f"document_{document}")),
+        (await tool(user, era, "fetch", id=f"prompt_{prompt}")),
     ]
 
 
 @proves("TRUST-WHERE", "TRUST-OWN", "TRUST-MEMBER")
 @pytest.mark.parametrize("era", BOTH, ids=lambda era: era.version)
 async def test_wherever_a_text_is_shown_its_reader_is_told(alice, bob, shelf, era):
-    for item, name in await everything_shown(alice, era, *shelf):
-        assert told(item) == OWN, item
-    counts = set()
-    for item, name in await everything_shown(bob, era, *shelf):
-        assert told(item) == ("member", hidden(item[name])), item
-        counts.add(item["hiddenCharacters"])
-    assert {1, 2} & counts
+    for user in (alice, bob):
+        shown = {
+            "content": [*await items_shown(user, era, *shelf), *await passages_shown(user, era)],
+            "highlight": await hits_shown(user, era),
+            "quote": await quotes_shown(user, era),
+            "text": await texts_shown(user, era, *shelf),
+        }
+        for name, items in shown.items():
+            counts = {hidden(item[name]) for item in items}
+            assert max(counts) > 0, name
+            for item in items:
+                assert told(item) == (OWN if user is alice else ("member", hidden(item[name]))), item
 
 
 @proves("TRUST-WHERE")
