@@ -54,6 +54,12 @@ def sanitize(text: str) -> str:
     return text
 
 
+def hidden(text: str) -> int:
+    """Count the characters of a text that `sanitize` drops; how its lines end is not hidden."""
+    text = text.replace("\r\n", "\n")
+    return len(text) - len(sanitize(text))
+
+
 def one_line(text: str, limit: int = 300) -> str:
     """Fit stored text into one line, so that a title or a name cannot pass for lines of ours."""
     flat = sanitize(" ".join(text[: limit * 10].split()))

@@ -6,7 +6,8 @@ import secrets
 
 import pytest
 
-from app.kit.sanitize import fenced, one_line, sanitize
+from app.kit.sanitize import fenced, hidden, one_line, sanitize
+from tests.contract.requirements import proves
 
 BIDI = [chr(code) for code in (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))]
 HIDDEN = [chr(code) for code in (0x200B, 0x2060, 0xFEFF, 0xE0001, 0xE0041, 0xE007F, 0xE0100, 0xE01EF, 0xFFF9)]
@@ -84,3 +85,26 @@ def test_content_cannot_close_its_fence():
     name = first.split("\n")[1].strip("<>")
     assert first.count(f"</{name}>") == 1
     assert first.endswith(f"</{name}>")
+
+
+@proves("TRUST-HIDDEN")
+@pytest.mark.parametrize("character", GONE, ids=lambda character: f"U+{ord(character):04X}")
+def test_each_hidden_character_counts(character):
+    assert hidden(f"a{character}b{character * 3}\r\n") == 4
+
+
+@proves("TRUST-HIDDEN")
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        *((text, 0) for text in KEPT),
+        ("a\r\nb\rc\n", 0),
+        ("a\x1b[31mred\x1b[0m", 9),
+        ("\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\", 25),
+        ("\U000e0001" + "".join(chr(0xE0000 + ord(letter)) for letter in "obey"), 5),
+        ("a\u202eb\u2069\r\n\u200b", 3),
+        ("👍\ufe0f\ufe0f\ufe0f", 2),
+    ],
+)
+def test_what_is_hidden_is_counted_exactly(text, count):
+    assert hidden(text) == count

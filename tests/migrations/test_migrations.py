@@ -93,6 +93,46 @@ async def test_prompts_that_were_there_have_the_revision_that_they_are_at(empty)
     assert await rows_of(superuser, kept) == [("kept", 4, 2, False)]
 
 
+_HANDS = """
+INSERT INTO contents (workspace_id, digest, content) VALUES (gen_random_uuid(), '', '');
+INSERT INTO documents (workspace_id, id, title, tags, title_digest, content_digest, tags_digest, content_hash,
+                       source_type, created_by, created_at, last_changed_at)
+SELECT c.workspace_id, gen_random_uuid(), title, '{}', '', '', '', '', source, c.workspace_id, now(), now()
+  FROM contents c,
+       (VALUES ('own', 'text'), ('page', 'url'), ('archive', 'text'), ('shared', 'text')) AS v(title, source);
+INSERT INTO document_revisions (workspace_id, document_id, revision, id, version, content_changed, content_hash, action,
+                                author_id, author_name, grant_id, decided_at)
+SELECT workspace_id, id, n, gen_random_uuid(), n, true, '', CASE title WHEN 'archive' THEN 'import' ELSE 'update' END,
+       CASE WHEN title = 'shared' AND n = 2 THEN gen_random_uuid() ELSE created_by END, '', gen_random_uuid(), now()
+  FROM documents, generate_series(1, 2) AS n;
+INSERT INTO prompts (workspace_id, id, title, description, tags, parameters, content_hash, created_by, created_at,
+                     last_changed_at)
+SELECT c.workspace_id, gen_random_uuid(), title, '', '{}', '{}', '', c.workspace_id, now(), now()
+  FROM contents c, (VALUES ('own'), ('archive'), ('shared'), ('renamed')) AS v(title);
+INSERT INTO prompt_versions (workspace_id, prompt_id, version, id, revision, content, names, author_id, author_name,
+                             grant_id, decided_at)
+SELECT workspace_id, id, 1, gen_random_uuid(), 1, '', '{}',
+       CASE title WHEN 'shared' THEN gen_random_uuid() ELSE created_by END, '', gen_random_uuid(), now() FROM prompts;
+INSERT INTO audit (workspace_id, id, user_id, grant_id, operation, topic, object_id, request_id)
+SELECT workspace_id, gen_random_uuid(), CASE title WHEN 'renamed' THEN gen_random_uuid() ELSE created_by END,
+       gen_random_uuid(), '', CASE title WHEN 'archive' THEN 'prompt.imported' ELSE 'prompt.changed' END, id, ''
+  FROM prompts;
+"""
+
+
+async def test_items_that_were_there_tell_who_ever_wrote_in_them(empty):
+    owner, superuser = empty
+    config = config_for(owner)
+    await asyncio.to_thread(command.upgrade, config, "0020")
+    for statement in _HANDS.split(";\n")[:-1]:
+        await rows_of(superuser, statement)
+    await asyncio.to_thread(command.upgrade, config, "head")
+    documents = dict(await rows_of(superuser, "SELECT title, hands FROM documents"))
+    assert documents == {"own": "one", "page": "outside", "archive": "outside", "shared": "several"}
+    prompts = dict(await rows_of(superuser, "SELECT title, hands FROM prompts"))
+    assert prompts == {"own": "one", "archive": "outside", "shared": "several", "renamed": "several"}
+
+
 def test_there_is_one_head():
     script = ScriptDirectory(str(migrating.migrations_folder()))
     assert script.get_heads() == [migrating.newest_revision()]

@@ -106,8 +106,8 @@ async def test_the_tables_owner_sees_no_row_either(alice, make, settings):
 
 async def test_the_hot_read_of_a_foreign_document_finds_nothing(alice, bob, make, database):
     made = await filled(make, alice)
-    assert await database.hot(queries.GET, bob.workspace_id, "*", made["id"]) is None
-    assert (await database.hot(queries.GET, alice.workspace_id, "*", made["id"]))["title"] == "Secret"
+    assert await database.hot(queries.GET, bob.workspace_id, "*", made["id"], bob.id) is None
+    assert (await database.hot(queries.GET, alice.workspace_id, "*", made["id"], alice.id))["title"] == "Secret"
 
 
 @pytest.mark.parametrize("value", ["", "'; DROP TABLE documents; --", "x"])

@@ -116,7 +116,7 @@ async def test_a_hot_read_cancelled_at_any_step_leaves_nothing_behind(alice, mak
     pool = await postgres.open_pool(settings.database_read_url, size=1)
     database = postgres.Database(pool, pool, pool, Shares(1), Shares(1))
     for steps in range(MANY_STEPS):
-        await cancel_after(steps, database.hot(queries.GET, alice.workspace_id, "*", made["id"]))
+        await cancel_after(steps, database.hot(queries.GET, alice.workspace_id, "*", made["id"], alice.id))
         await assert_clean(pool)
     await pool.close()
     await until_nobody_idles(sql)

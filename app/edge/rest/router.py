@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _JSON = (b"content-type", b"application/json")
-_PRIVATE = (b"cache-control", b"private, no-cache")
+# What is told of a text's hand depends on who asks, so a cache that two callers share must ask for each.
+_PRIVATE = [(b"cache-control", b"private, no-cache"), (b"vary", b"authorization, cookie")]
 _NO_STORE = (b"cache-control", b"no-store")
 _NOT_MODIFIED = 304
 _ALWAYS_POSSIBLE = frozenset({400, 401, 403, 429, 500, 503})
@@ -128,7 +129,7 @@ class OperationRoute(APIRoute):
             headers.append((b"idempotency-replayed", b"true"))
         if self.face.location is not None:
             headers.append((b"location", self.face.location(answer.result).encode()))
-        headers.append(_PRIVATE if self.face.method == "GET" else _NO_STORE)
+        headers += _PRIVATE if self.face.method == "GET" else [_NO_STORE]
         if (chunks := getattr(answer.result, "chunks", None)) is not None:
             headers += _file_headers(answer.result)
             await send_stream(send, status, headers, chunks)

@@ -1,12 +1,34 @@
 -- Functions of documents. They run with the rights of their caller, behind its row-level policies. Each write is a
 -- whole command: it sets the tenant for itself and records what it did; p_call is the call (`gate_record`).
 
+-- What a reader is told of an item's text: `external` when it came from outside, `member` when anyone but the reader had
+-- a hand in it, else NULL. A stranger's words stay in what is written on top of them, so an item's hands only ever grow.
+CREATE OR REPLACE FUNCTION text_trust(p_hands text, p_creator uuid, p_reader uuid)
+RETURNS text LANGUAGE sql IMMUTABLE AS $function$
+  SELECT CASE WHEN p_hands = 'outside' THEN 'external'
+              WHEN p_hands = 'several' OR p_creator <> p_reader THEN 'member' END
+$function$;
+
+-- The same of a revision: what came after it does not count.
+CREATE OR REPLACE FUNCTION document_trust(d documents, p_revision int, p_reader uuid)
+RETURNS text LANGUAGE plpgsql STABLE AS $function$
+BEGIN
+  IF d.hands = 'several' AND d.created_by = p_reader AND NOT EXISTS (
+       SELECT FROM document_revisions AS r
+        WHERE r.workspace_id = d.workspace_id AND r.document_id = d.id AND r.revision <= p_revision
+          AND r.author_id <> p_reader) THEN
+    RETURN NULL;
+  END IF;
+  RETURN text_trust(d.hands, d.created_by, p_reader);
+END
+$function$;
+
 -- Hot read: one autocommit call that sets the tenant, and what of it the caller may see, for itself.
-CREATE OR REPLACE FUNCTION document_get(p_workspace uuid, p_collections text, p_id uuid)
+CREATE OR REPLACE FUNCTION document_get(p_workspace uuid, p_collections text, p_id uuid, p_reader uuid)
 RETURNS TABLE (
   id uuid, title text, status text, status_reason text, source_type text, source_url text, tags text[],
   current_version int, revision int, content_hash text, created_at timestamptz, last_changed_at timestamptz,
-  content text, policy text
+  content text, policy text, trust text
 )
 LANGUAGE plpgsql VOLATILE AS $function$
 #variable_conflict use_column
@@ -14,7 +36,8 @@ BEGIN
   PERFORM set_config('app.workspace_id', p_workspace::text, true), set_config('app.collections', p_collections, true);
   RETURN QUERY
   SELECT d.id, d.title, d.status, d.status_reason, d.source_type, d.source_url, d.tags, d.current_version, d.revision,
-         encode(d.content_hash, 'hex'), d.created_at, d.last_changed_at, c.content, d.policy
+         encode(d.content_hash, 'hex'), d.created_at, d.last_changed_at, c.content, d.policy,
+         text_trust(d.hands, d.created_by, p_reader)
     FROM documents d
     JOIN contents c ON c.workspace_id = d.workspace_id AND c.digest = d.content_digest
    WHERE d.workspace_id = p_workspace AND d.id = p_id AND d.deleted_at IS NULL;
@@ -103,9 +126,9 @@ BEGIN
   END IF;
   PERFORM content_put(p_workspace, v_content, p_content);
   INSERT INTO documents (workspace_id, id, title, tags, title_digest, content_digest, tags_digest, content_hash,
-                         source_type, source_url, created_by, created_at, last_changed_at)
+                         source_type, source_url, hands, created_by, created_at, last_changed_at)
   VALUES (p_workspace, p_id, p_title, p_tags, v_title, v_content, v_tags, v_hash, p_source_type, p_source_url,
-          (p_call ->> 'user')::uuid, v_at, v_at);
+          CASE p_source_type WHEN 'text' THEN 'one' ELSE 'outside' END, (p_call ->> 'user')::uuid, v_at, v_at);
   INSERT INTO document_tags (workspace_id, tag, document_id)
   SELECT p_workspace, tag, p_id FROM unnest(p_tags) AS tag;
   INSERT INTO document_revisions (workspace_id, document_id, revision, id, version, content_changed, title, tags,
@@ -222,7 +245,8 @@ BEGIN
      SET title = coalesce(p_title, x.title), tags = coalesce(p_tags, x.tags), title_digest = v_title,
          content_digest = v_content, tags_digest = v_tags, content_hash = v_hash, revision = x.revision + 1,
          current_version = v_version, last_changed_at = v_at, status = 'pending', status_reason = NULL,
-         index_attempts = 0
+         index_attempts = 0,
+         hands = CASE WHEN x.hands = 'one' AND x.created_by <> (p_call ->> 'user')::uuid THEN 'several' ELSE x.hands END
    WHERE x.workspace_id = p_workspace AND x.id = p_id AND x.revision = d.revision;
   IF v_tags <> d.tags_digest THEN
     DELETE FROM document_tags AS t WHERE t.workspace_id = p_workspace AND t.document_id = p_id;

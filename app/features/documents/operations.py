@@ -75,7 +75,7 @@ async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
     if args.as_of is None:
         return One(data=await read_document(ctx, args.document_id))
     async with ctx.snapshot() as tx:
-        return One(data=await read_as_of(tx, args.document_id, point(args.as_of)))
+        return One(data=await read_as_of(tx, args.document_id, point(args.as_of), ctx.principal.user_id))
 
 
 @query("documents.diff", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound, RevisionNotFound))
@@ -84,9 +84,10 @@ async def diff_document(ctx: Context, args: DiffDocument) -> One[DocumentDiff]:
 
     `from` and `to` are revisions or times; `to` is the current revision unless given.
     """
+    reader = ctx.principal.user_id
     async with ctx.snapshot() as tx:
-        old = await read_as_of(tx, args.document_id, point(args.from_))
-        new = await read_as_of(tx, args.document_id, point(args.to) if args.to is not None else None)
+        old = await read_as_of(tx, args.document_id, point(args.from_), reader)
+        new = await read_as_of(tx, args.document_id, point(args.to) if args.to is not None else None, reader)
     return One(data=await compare(old, new))
 
 
@@ -201,7 +202,7 @@ async def list_versions(ctx: Context, args: ListVersions) -> Page[Version]:
     async with ctx.snapshot() as tx:
         if not await queries.document_exists(tx, args.document_id):
             raise DocumentNotFound
-        rows = await queries.list_versions(tx, args.document_id, after, limit + 1)
+        rows = await queries.list_versions(tx, args.document_id, after, limit + 1, ctx.principal.user_id)
     found, notice = fitting(rows, limit, notice)
     items = [Version.model_validate(row, by_name=True) for row in found]
     return Page(data=items, pagination=pagination(rows, len(found)), notice=notice)

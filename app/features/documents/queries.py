@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from app.kit.guarded import Lease
     from app.store.tx import Tx
 
-GET = "SELECT * FROM document_get($1, $2, $3)"
+GET = "SELECT * FROM document_get($1, $2, $3, $4)"
 
 _CREATE = "SELECT * FROM document_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 
@@ -62,6 +62,7 @@ SELECT {_ITEM}
 # A row whose predecessors on the page fill it already comes without its text: it only tells that there is more.
 _VERSIONS = f"""
 SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, v.created_at,
+       document_trust(d, v.revision, $6) AS trust,
        before <= {PAGE_BYTES} AS fits, CASE WHEN before <= {PAGE_BYTES} THEN c.content END AS content
   FROM (SELECT r.id, r.version, r.revision, r.title, r.tags, r.author_name AS user_name, r.change_log,
                r.decided_at AS created_at, r.content_digest,
@@ -73,6 +74,7 @@ SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, 
                  ORDER BY r.decided_at DESC, r.id DESC
                  LIMIT $5) AS r
           LEFT JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest) AS v
+  JOIN documents d ON d.workspace_id = $1 AND d.id = $2
   LEFT JOIN contents c ON c.workspace_id = $1 AND c.digest = v.content_digest
  ORDER BY v.created_at DESC, v.id DESC
 """
@@ -91,7 +93,7 @@ SELECT id, revision, version, content_changed, encode(content_hash, 'hex') AS co
 _AS_OF = """
 SELECT d.id, r.title, d.status, d.status_reason, d.source_type, d.source_url, r.tags, r.version AS current_version,
        r.revision, encode(r.content_hash, 'hex') AS content_hash, d.created_at, r.decided_at AS last_changed_at,
-       c.content, d.policy
+       c.content, d.policy, document_trust(d, r.revision, $5) AS trust
   FROM documents d
   JOIN document_revisions r ON r.workspace_id = d.workspace_id AND r.document_id = d.id
   LEFT JOIN contents c ON c.workspace_id = r.workspace_id AND c.digest = r.content_digest
@@ -208,10 +210,12 @@ async def update_document_if_current(
     return await _write(ctx, args, (args.title, content, args.tags, None), revision_id, call)
 
 
-async def read_as_of(tx: Tx, document_id: UUID, at: int | datetime | None) -> asyncpg.Record | None:
+async def read_as_of(
+    tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID | None
+) -> asyncpg.Record | None:
     """Read a document as it was at a revision or time, or as it is; fields that an import lacks are None."""
     revision, moment = (at, None) if isinstance(at, int) else (None, at)
-    return await tx.fetchrow(_AS_OF, tx.workspace_id, document_id, revision, moment)
+    return await tx.fetchrow(_AS_OF, tx.workspace_id, document_id, revision, moment, reader)
 
 
 async def read_contents(tx: Tx, document_id: UUID, revisions: Sequence[int], most: int) -> dict[int, str]:
@@ -276,11 +280,11 @@ async def list_documents(
 
 
 async def list_versions(
-    tx: Tx, document_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+    tx: Tx, document_id: UUID, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
     """List a document's versions, newest first, after a cursor."""
     decided_at, version_id = after or (None, None)
-    return await tx.fetch(_VERSIONS, tx.workspace_id, document_id, decided_at, version_id, limit)
+    return await tx.fetch(_VERSIONS, tx.workspace_id, document_id, decided_at, version_id, limit, reader)
 
 
 async def list_revisions(

@@ -28,6 +28,7 @@ from app.kit.schema import (
     field_error,
     not_null,
 )
+from app.kit.trust import Shown
 
 MAX_TITLE = 500
 MAX_CHANGE_LOG = 2_000
@@ -244,7 +245,7 @@ class DocumentItem(Model):
         return self.status in FINAL
 
 
-class Document(DocumentItem):
+class Document(DocumentItem, Shown):
     """A document with its content."""
 
     content: str
@@ -277,7 +278,7 @@ class DocumentAck(Model):
         return revisions.etag(self.revision, self.content_hash)
 
 
-class Version(Model):
+class Version(Shown):
     """A version: a revision that changed the content."""
 
     id: UUID
@@ -325,8 +326,10 @@ class SectionChange(Model):
     change: Literal["added", "removed", "changed"]
 
 
-class DocumentDiff(Model):
+class DocumentDiff(Shown):
     """What differs between two revisions of a document."""
+
+    TEXT = "unified"
 
     id: UUID
     from_revision: int

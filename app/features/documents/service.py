@@ -36,6 +36,7 @@ from app.kit import diff
 from app.kit.errors import AppError, PreconditionConflict, PreconditionRequired, RevisionMismatch
 from app.kit.ids import new_id
 from app.kit.markdown import EditError, edited, sections
+from app.kit.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
     from app.kit.revision import Precondition
     from app.store.tx import Tx
 
+TYPED: Final = "text"
+"""The source type of documents whose text a caller sent as his own; any other came from outside."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -59,7 +63,7 @@ async def read_document(ctx: Context, document_id: UUID) -> Document:
     Raises:
         DocumentNotFound: absent, in the trash, or another workspace's.
     """
-    row = await ctx.hot(queries.GET, document_id)
+    row = await ctx.hot(queries.GET, document_id, ctx.principal.user_id)
     if row is None:
         raise DocumentNotFound
     return Document.model_validate(dict(row), by_name=True)
@@ -70,14 +74,14 @@ async def document_exists(tx: Tx, document_id: UUID) -> bool:
     return await queries.document_exists(tx, document_id)
 
 
-async def read_as_of(tx: Tx, document_id: UUID, at: int | datetime | None) -> Document:
-    """Read a document as it was at a revision or time; as it is for None.
+async def read_as_of(tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID | None = None) -> Document:
+    """Read a document as it was at a revision or time, as it is for None; `trust` is what the reader is told.
 
     Raises:
         DocumentNotFound: absent, in the trash, or another workspace's.
         RevisionNotFound: it has no such revision, or its text was not kept.
     """
-    row = await queries.read_as_of(tx, document_id, at)
+    row = await queries.read_as_of(tx, document_id, at, reader)
     if row is None or None in (row["title"], row["tags"], row["content"]):
         raise RevisionNotFound if await queries.document_exists(tx, document_id) else DocumentNotFound
     return Document.model_validate(dict(row), by_name=True)
@@ -180,6 +184,7 @@ def _compare(old: Document, new: Document) -> DocumentDiff:
         sections=_section_changes(old.content, new.content),
         hunks=hunks,
         unified=unified,
+        trust=max(old, new, key=lambda document: document.revision).trust,
         truncated=listed < whole or unified.endswith(diff.cut_mark(_MOST_LISTED)),
     )
 
@@ -244,7 +249,7 @@ WRITE_REFUSALS = (
 
 
 async def create(
-    ctx: Context, args: CreateDocument, *, source_type: str = "text", source_url: str | None = None
+    ctx: Context, args: CreateDocument, *, source_type: str = TYPED, source_url: str | None = None
 ) -> Document:
     """Create a document at revision 1, a member of the collection that is named; search finds it when it is `ready`.
 
@@ -273,6 +278,7 @@ async def create(
         last_changed_at=row["decided_at"],
         content=args.content,
         policy="standard",
+        trust=None if source_type == TYPED else Trust.EXTERNAL,
     )
 
 

@@ -30,6 +30,8 @@ contents = Table(
     Column("content", Text, nullable=False),
 )
 
+# `hands`: who ever wrote in it: its creator alone (`one`), `several` members, or somebody `outside` (a page, a file, an
+# archive). It only grows.
 documents = Table(
     "documents",
     metadata,
@@ -66,6 +68,7 @@ documents = Table(
     Column("chunked_revision", Integer, nullable=False, server_default="0"),
     Column("index_attempts", Integer, nullable=False, server_default="0"),
     Column("index_claimed_until", DateTime(timezone=True)),
+    Column("hands", Text, nullable=False, server_default="one"),
     Column("created_by", Uuid, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),
     Column("last_changed_at", DateTime(timezone=True), nullable=False),
@@ -73,6 +76,7 @@ documents = Table(
     Column("deleted_by", Uuid),
     Column("purged_at", DateTime(timezone=True)),
     CheckConstraint("status IN ('pending', 'processing', 'ready', 'failed')", name="status"),
+    CheckConstraint("hands IN ('one', 'several', 'outside')", name="hands"),
     ForeignKeyConstraint(
         ["workspace_id", "content_digest"], ["contents.workspace_id", "contents.digest"], name="documents_content_fkey"
     ),

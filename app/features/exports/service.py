@@ -7,8 +7,11 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+from app.features.documents.service import TYPED
 from app.features.exports import queries
 from app.kit import archive
+from app.kit.sanitize import hidden
+from app.kit.trust import Trust
 from app.store import blobs
 from app.store.jobs import Job
 
@@ -151,7 +154,7 @@ async def _write_document(tx: Tx, item: asyncpg.Record, watermark: datetime, par
         digest = row["content_digest"]
         if row["content_changed"] and digest is not None and row["version"] != last["version"]:
             text = await queries.get_text(tx, digest)
-            await parts.add(f"{place}/v{row['version']}.md", archive.with_front_matter(_version_of(row), text))
+            await parts.add(f"{place}/v{row['version']}.md", _markdown(_version_of(row), text, item["source_type"]))
     text = await queries.get_text(tx, last["content_digest"])
     fields = {
         "id": item["id"],
@@ -164,7 +167,7 @@ async def _write_document(tx: Tx, item: asyncpg.Record, watermark: datetime, par
         "createdAt": item["created_at"],
         "lastChangedAt": last["decided_at"],
     }
-    await parts.add(f"{place}.md", archive.with_front_matter(fields, text))
+    await parts.add(f"{place}.md", _markdown(fields, text, item["source_type"]))
     first = {
         "type": "document",
         "id": item["id"],
@@ -183,6 +186,12 @@ async def _write_file(tx: Tx, document_id: UUID, place: str, parts: Parts) -> di
         return None
     await parts.add(place + archive.ORIGINAL, row["content"])
     return {"name": row["name"], "mediaType": row["media_type"], "digest": row["digest"].hex()}
+
+
+def _markdown(fields: dict[str, Any], text: str, source_type: str = TYPED) -> bytes:
+    """Write a text with what a reader should know of it; who of the members wrote it, its history says by name."""
+    trust = None if source_type == TYPED else Trust.EXTERNAL
+    return archive.with_front_matter(fields | {"trust": trust, "hiddenCharacters": hidden(text) or None}, text)
 
 
 def _version_of(row: asyncpg.Record) -> dict[str, Any]:
@@ -215,10 +224,10 @@ async def _write_prompt(tx: Tx, item: asyncpg.Record, watermark: datetime, parts
     last, now, place = versions[-1], revisions[-1], f"prompts/{item['id']}"
     for row in versions[:-1]:
         text = await queries.get_version_text(tx, item["id"], row["version"])
-        await parts.add(f"{place}/v{row['version']}.md", archive.with_front_matter(_version_of(row), text))
+        await parts.add(f"{place}/v{row['version']}.md", _markdown(_version_of(row), text))
     fields = {"id": item["id"]} | {name: now[name] for name in ("title", "description", "tags", "version")}
     text = await queries.get_version_text(tx, item["id"], last["version"])
-    await parts.add(f"{place}.md", archive.with_front_matter(fields, text))
+    await parts.add(f"{place}.md", _markdown(fields, text))
     first = {
         "type": "prompt",
         "id": item["id"],

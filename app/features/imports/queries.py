@@ -78,8 +78,8 @@ _EXISTS = {
 
 _INSERT_DOCUMENT = """
 INSERT INTO documents (workspace_id, id, title, tags, title_digest, content_digest, tags_digest, content_hash, revision,
-                       current_version, source_type, source_url, created_by, created_at, last_changed_at)
-SELECT $1, $2, $3, $4, d.title, $5, d.tags, document_hash(d.title, $5, d.tags), $6, $7, $8, $9, $10,
+                       current_version, source_type, source_url, hands, created_by, created_at, last_changed_at)
+SELECT $1, $2, $3, $4, d.title, $5, d.tags, document_hash(d.title, $5, d.tags), $6, $7, $8, $9, 'outside', $10,
        least($11, clock_timestamp()), least($12, clock_timestamp())
   FROM (SELECT text_digest($3) AS title, text_digest(array_to_string($4::text[], E'\\x1f')) AS tags) AS d
 ON CONFLICT DO NOTHING
@@ -105,8 +105,9 @@ ON CONFLICT DO NOTHING
 
 _INSERT_PROMPT = """
 INSERT INTO prompts (workspace_id, id, title, description, tags, variables, parameters, archived, content_hash,
-                     revision, current_version, created_by, created_at, last_changed_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, least($13, clock_timestamp()), least($14, clock_timestamp()))
+                     revision, current_version, hands, created_by, created_at, last_changed_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'outside', $12, least($13, clock_timestamp()),
+        least($14, clock_timestamp()))
 ON CONFLICT DO NOTHING
 """
 

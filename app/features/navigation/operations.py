@@ -125,7 +125,7 @@ async def read_chunk(ctx: Context, args: ReadChunk) -> One[Chunk]:
     """
     start = int(args.cursor or 0)
     async with ctx.snapshot() as tx:
-        found = await find_chunk(tx, args.chunk_id, start, _CHARACTERS)
+        found = await find_chunk(tx, args.chunk_id, start, _CHARACTERS, ctx.principal.user_id)
     return One(data=_chunk(found, start))
 
 
@@ -136,15 +136,16 @@ async def expand_chunk(ctx: Context, args: ExpandChunk) -> One[NearChunks]:
     `surrounding` gives the chunk between its siblings; one that is alone borrows those of the neighbouring sections.
     """
     count = min(args.count or DEFAULT_COUNT, MAX_COUNT)
+    reader = ctx.principal.user_id
     async with ctx.snapshot() as tx:
-        found = await find_chunk(tx, args.chunk_id, 0, _CHARACTERS)
+        found = await find_chunk(tx, args.chunk_id, 0, _CHARACTERS, reader)
         if args.direction is Direction.DOWN:
             wanted = min(args.count or DEFAULT_PARTS, MAX_COUNT)
-            rows = await queries.read_parts(tx, found.row["id"], _CHARACTERS, wanted + 1)
+            rows = await queries.read_parts(tx, found.row["id"], _CHARACTERS, wanted + 1, reader)
             more = len(rows) > wanted
             rows = rows[:wanted]
         else:
-            rows, more = await _walk(tx, found.row, args.direction, count), False
+            rows, more = await _walk(tx, found.row, args.direction, count, reader), False
     kept = _cut(rows, args.direction, found.row["id"])
     notices = [found.notice] if found.notice else []
     if more or len(kept) < len(rows):
@@ -192,19 +193,19 @@ async def _note(ctx: Context, visit: _Visit, shown: list[UUID]) -> UUID | None:
 # -- walking ----------------------------------------------------------------------------------------------------------
 
 
-async def _walk(tx: Tx, row: asyncpg.Record, direction: Direction, count: int) -> list[asyncpg.Record]:
+async def _walk(tx: Tx, row: asyncpg.Record, direction: Direction, count: int, reader: UUID) -> list[asyncpg.Record]:
     """Read the chunks in a direction other than down, in the order of the text."""
     if direction is Direction.UP:
-        return await queries.read_chunks(tx, [row["parent_id"]], 0, _CHARACTERS) if row["parent_id"] else []
+        return await queries.read_chunks(tx, [row["parent_id"]], 0, _CHARACTERS, reader) if row["parent_id"] else []
     if direction is Direction.NEXT:
-        return await queries.read_after(tx, row, _CHARACTERS, count)
+        return await queries.read_after(tx, row, _CHARACTERS, count, reader)
     if direction is Direction.PREVIOUS:
-        return await queries.read_before(tx, row, _CHARACTERS, count)
+        return await queries.read_before(tx, row, _CHARACTERS, count, reader)
     if row["prev_id"] is None and row["next_id"] is None:
-        near = await queries.read_around(tx, row, _CHARACTERS, count)
+        near = await queries.read_around(tx, row, _CHARACTERS, count, reader)
     else:
-        near = await queries.read_before(tx, row, _CHARACTERS, count)
-        near += await queries.read_after(tx, row, _CHARACTERS, count)
+        near = await queries.read_before(tx, row, _CHARACTERS, count, reader)
+        near += await queries.read_after(tx, row, _CHARACTERS, count, reader)
     return sorted([*near, row], key=lambda item: item["ordinal"])
 
 
@@ -262,6 +263,7 @@ def _found(passage: Passage) -> FoundPassage:
         document_id=row["document_id"],
         content=row["content"],
         parent_id=row["parent_id"],
+        trust=row["trust"],
         sibling_ids=Siblings(prev=row["prev_id"], next=row["next_id"]),
         copies=[
             PassageCopy(chunk_id=copy["id"], document_id=copy["document_id"], document_title=copy["document_title"])
@@ -285,6 +287,7 @@ def _chunk(found: Found, start: int) -> Chunk:
         level=row["level"],
         content=content,
         cursor=cursor,
+        trust=row["trust"],
         hierarchy=Hierarchy(
             document_title=row["document_title"],
             document_id=row["document_id"],
@@ -320,4 +323,5 @@ def _near(row: asyncpg.Record, budget: int) -> NearChunk:
         parent_id=row["parent_id"],
         content=content,
         cursor=cursor,
+        trust=row["trust"],
     )

@@ -177,7 +177,7 @@ SELECT s.id FROM chunks s
 _CHUNKS = f"""
 SELECT c.id, c.level, c.ordinal, c.parent_id, c.document_id, d.title AS document_title, c.revision, c.section_path,
        c.heading, c.start_index, c.end_index, c.word_count,
-       prev.id AS prev_id, following.id AS next_id,
+       prev.id AS prev_id, following.id AS next_id, text_trust(d.hands, d.created_by, {{reader}}) AS trust,
        CASE WHEN c.level = 'paragraph' THEN substr(c.content, $2 + 1, $3)
             ELSE (SELECT substr(t.content, c.start_index + $2 + 1,
                                 least(greatest(c.end_index - c.start_index - $2, 0), $3))
@@ -196,12 +196,14 @@ _BY_ID = _CHUNKS.format(
     source="""(SELECT c.*, place FROM unnest($4::uuid[]) WITH ORDINALITY AS wanted(wanted_id, place)
                 CROSS JOIN LATERAL (SELECT * FROM chunks WHERE workspace_id = $1 AND id = wanted_id OFFSET 0) AS c)""",
     order="ORDER BY c.place",
+    reader="$5",
 )
 
 _PARTS = _CHUNKS.format(
     source="""(SELECT * FROM chunks WHERE workspace_id = $1 AND parent_id = $4 ORDER BY start_index, level, ordinal
                 LIMIT $5)""",
     order="ORDER BY c.start_index, c.level, c.ordinal",
+    reader="$6",
 )
 
 _SIDE = """
@@ -214,7 +216,7 @@ _ANYWHERE = "document_id = $4"
 
 def _side(family: str, side: str, order: str) -> str:
     source = _SIDE.format(family=family, side=side, order=order)
-    return _CHUNKS.format(source=source, order="ORDER BY c.ordinal")
+    return _CHUNKS.format(source=source, order="ORDER BY c.ordinal", reader="$8")
 
 
 _BEFORE = {family: _side(family, "<", "DESC") for family in (_FAMILY, _ANYWHERE)}
@@ -274,31 +276,31 @@ async def rank(
     return await tx.fetch(sql, tx.workspace_id, *scope, seen, text, candidates, *last)
 
 
-async def read_chunks(tx: Tx, ids: Sequence[UUID], start: int, length: int) -> list[asyncpg.Record]:
+async def read_chunks(tx: Tx, ids: Sequence[UUID], start: int, length: int, reader: UUID) -> list[asyncpg.Record]:
     """Read chunks in the order of their ids, each from a character on and at most so many; absent ones are left out."""
-    return await tx.fetch(_BY_ID, tx.workspace_id, start, length, ids)
+    return await tx.fetch(_BY_ID, tx.workspace_id, start, length, ids, reader)
 
 
-async def read_parts(tx: Tx, parent_id: UUID, length: int, limit: int) -> list[asyncpg.Record]:
+async def read_parts(tx: Tx, parent_id: UUID, length: int, limit: int, reader: UUID) -> list[asyncpg.Record]:
     """Read the first parts of a section or document in the order of the text."""
-    return await tx.fetch(_PARTS, tx.workspace_id, 0, length, parent_id, limit)
+    return await tx.fetch(_PARTS, tx.workspace_id, 0, length, parent_id, limit, reader)
 
 
-async def read_before(tx: Tx, chunk: asyncpg.Record, length: int, limit: int) -> list[asyncpg.Record]:
+async def read_before(tx: Tx, chunk: asyncpg.Record, length: int, limit: int, reader: UUID) -> list[asyncpg.Record]:
     """Read the nearest siblings before a chunk, in the order of the text."""
-    args = (0, length, chunk["parent_id"], chunk["level"], chunk["ordinal"], limit)
+    args = (0, length, chunk["parent_id"], chunk["level"], chunk["ordinal"], limit, reader)
     return await tx.fetch(_BEFORE[_FAMILY], tx.workspace_id, *args)
 
 
-async def read_after(tx: Tx, chunk: asyncpg.Record, length: int, limit: int) -> list[asyncpg.Record]:
+async def read_after(tx: Tx, chunk: asyncpg.Record, length: int, limit: int, reader: UUID) -> list[asyncpg.Record]:
     """Read the nearest siblings after a chunk, in the order of the text."""
-    args = (0, length, chunk["parent_id"], chunk["level"], chunk["ordinal"], limit)
+    args = (0, length, chunk["parent_id"], chunk["level"], chunk["ordinal"], limit, reader)
     return await tx.fetch(_AFTER[_FAMILY], tx.workspace_id, *args)
 
 
-async def read_around(tx: Tx, chunk: asyncpg.Record, length: int, limit: int) -> list[asyncpg.Record]:
+async def read_around(tx: Tx, chunk: asyncpg.Record, length: int, limit: int, reader: UUID) -> list[asyncpg.Record]:
     """Read the nearest chunks of the same level on both sides, whatever section they are in."""
-    args = (0, length, chunk["document_id"], chunk["level"], chunk["ordinal"], limit)
+    args = (0, length, chunk["document_id"], chunk["level"], chunk["ordinal"], limit, reader)
     before = await tx.fetch(_BEFORE[_ANYWHERE], tx.workspace_id, *args)
     return before + await tx.fetch(_AFTER[_ANYWHERE], tx.workspace_id, *args)
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from app.features.search.schemas import QueryText
 from app.kit.ids import Id
 from app.kit.schema import EpochMs, Model, Positive, absent
+from app.kit.trust import Shown
 
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
@@ -89,7 +90,7 @@ class PassageCopy(Model):
     document_title: str
 
 
-class FoundPassage(Model):
+class FoundPassage(Shown):
     """A passage that a search found."""
 
     chunk_id: UUID
@@ -174,7 +175,7 @@ class ChunkMetadata(Model):
     revision: int
 
 
-class Chunk(Model):
+class Chunk(Shown):
     """One chunk with what it is part of."""
 
     chunk_id: UUID
@@ -206,7 +207,7 @@ class ExpandChunk(Model):
     ]
 
 
-class NearChunk(Model):
+class NearChunk(Shown):
     """A chunk near another."""
 
     legacy_id: Annotated[UUID, Field(alias="_id")]

@@ -87,15 +87,16 @@ async def gather(
         DocumentNotFound, CollectionNotFound: there is no such scope.
     """
     meaning = await embed_question(ctx, text)
+    reader = ctx.principal.user_id
     async with ctx.snapshot() as tx:
         ranked = await _rank(tx, within, seen, text, meaning, queries.CANDIDATES)
         if not ranked.order:
             await _require(tx, within)
-        passages, read = await _read(tx, ranked, limit, once=once)
+        passages, read = await _read(tx, ranked, limit, reader, once=once)
         copied = any(passage.copies for passage in passages)
         if copied and len(passages) < limit and len(ranked.order) >= queries.CANDIDATES:
             ranked = await _rank(tx, within, seen, text, meaning, queries.MANY_CANDIDATES)
-            passages, read = await _read(tx, ranked, limit, once=once)
+            passages, read = await _read(tx, ranked, limit, reader, once=once)
     return Gathered(passages, len(ranked.order) - read, ranked.pending, meaning.notice)
 
 
@@ -110,13 +111,13 @@ async def _rank(tx: Tx, within: Within, seen: Sequence[UUID], text: str, meaning
     return _Ranked(serving.model, fuse(words, near, bound, spoken), words, cosines, bound, counted["pending"])
 
 
-async def _read(tx: Tx, ranked: _Ranked, limit: int, *, once: bool) -> tuple[list[Passage], int]:
+async def _read(tx: Tx, ranked: _Ranked, limit: int, reader: UUID, *, once: bool) -> tuple[list[Passage], int]:
     """Read the best candidates, and keep as many as are asked for; also tells how many were read."""
     kept: list[Passage] = []
     known: dict[str, Passage] = {}
     read, step = 0, limit + _SPARE * once
     while len(kept) < limit and read < len(ranked.order):
-        for row in await queries.read_chunks(tx, ranked.order[read : read + step], 0, MAX_PASSAGE):
+        for row in await queries.read_chunks(tx, ranked.order[read : read + step], 0, MAX_PASSAGE, reader):
             text: str = row["content"]
             first = known.get(text) if once and len(text) >= COPIED_FROM else None
             if first is not None and first.row["document_id"] != row["document_id"]:
@@ -145,18 +146,18 @@ class Found:
     notice: str | None = None
 
 
-async def find_chunk(tx: Tx, chunk_id: UUID, start: int, length: int) -> Found:
+async def find_chunk(tx: Tx, chunk_id: UUID, start: int, length: int, reader: UUID) -> Found:
     """Read a chunk; an id whose text was edited or moved gives the chunk that took its place, and says so.
 
     Raises:
         ChunkNotFound: no chunk ever had the id, or nothing took its place.
     """
-    rows = await queries.read_chunks(tx, [chunk_id], start, length)
+    rows = await queries.read_chunks(tx, [chunk_id], start, length, reader)
     if rows:
         return Found(rows[0])
     retired = await queries.find_retired(tx, chunk_id, MAX_PASSAGE)
     successor = await _successor(tx, retired) if retired is not None else None
-    rows = await queries.read_chunks(tx, [successor], 0, length) if successor is not None else []
+    rows = await queries.read_chunks(tx, [successor], 0, length, reader) if successor is not None else []
     if retired is None or not rows:
         raise ChunkNotFound
     notice = (

@@ -86,7 +86,8 @@ async def make_pack(ctx: Context, args: MakePack, composed: tuple[Manifest, str]
     manifest, text = composed
     kept = manifest.model_dump(mode="json", by_alias=True)
     await queries.put_pack(ctx.tx, manifest.digest, kept, sorted(manifest.named))
-    return One(data=Pack.of(manifest, text))
+    trust = await queries.read_trust(ctx.tx, manifest.documents, ctx.principal.user_id)
+    return One(data=Pack.of(manifest, text, trust))
 
 
 @query("packs.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(PackNotFound,))
@@ -108,9 +109,10 @@ async def get_pack(ctx: Context, args: GetPack) -> One[Pack]:
             for span in item.spans
         ]
         texts = await queries.read_texts(tx, spans)
+        trust = await queries.read_trust(tx, manifest.documents, ctx.principal.user_id)
     if len(texts) != len(spans):
         raise PackNotFound
     text = service.render(manifest.documents, texts)
     if service.digest_of(text) != manifest.text_hash:
         raise PackNotFound
-    return One(data=Pack.of(manifest, text))
+    return One(data=Pack.of(manifest, text, trust))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from app.kit.trust import Trust
 from app.store.tx import count_of
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
+    from app.features.packs.schemas import PackedDocument
     from app.store.postgres import Database
     from app.store.tx import Tx
 
@@ -64,6 +66,13 @@ SELECT substr(t.content, s.start_index + 1, s.end_index - s.start_index) AS cont
  ORDER BY s.place
 """
 
+# `external` is the lesser word, and the one that counts.
+_TRUST = """
+SELECT min(document_trust(d, quoted.revision, $4))
+  FROM unnest($2::uuid[], $3::int[]) AS quoted(id, revision)
+  JOIN documents d ON d.workspace_id = $1 AND d.id = quoted.id
+"""
+
 _OF_DOCUMENT = "SELECT hash FROM pack_documents WHERE workspace_id = $1 AND document_id = $2"
 _OLD = f"SELECT hash FROM packs WHERE workspace_id = $1 AND used_at < clock_timestamp() - interval '{KEPT_DAYS} days'"
 _LOCK = "SELECT hash FROM packs WHERE workspace_id = $1 AND hash = ANY ($2) ORDER BY hash FOR UPDATE"
@@ -97,6 +106,13 @@ async def read_texts(tx: Tx, spans: Sequence[tuple[UUID, int, int, int]]) -> lis
     """Read characters of revisions, in order; those that are gone are left out."""
     columns = [[span[place] for span in spans] for place in range(4)]
     return [row["content"] for row in await tx.fetch(_TEXTS, tx.workspace_id, *columns)]
+
+
+async def read_trust(tx: Tx, documents: Sequence[PackedDocument], reader: UUID) -> Trust | None:
+    """Tell a reader whose words, but for his own, some revisions may hold."""
+    columns = [[item.document_id for item in documents], [item.revision for item in documents]]
+    found = await tx.fetchval(_TRUST, tx.workspace_id, *columns, reader)
+    return Trust(found) if found is not None else None
 
 
 async def forget(tx: Tx, document_id: UUID) -> int:

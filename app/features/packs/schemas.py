@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from app.features.navigation.schemas import Within
 from app.features.search.schemas import QueryText
 from app.kit.schema import Model, Positive, absent, field_error
+from app.kit.trust import Shown, Trust
 
 DEFAULT_TOKENS = 4_000
 MAX_TOKENS = 32_000
@@ -103,16 +104,22 @@ class Manifest(Model):
         return hashlib.sha256(self.to_json()).digest()
 
 
-class Pack(Manifest):
-    """A bundle of stored texts; the same request over the same texts gives the same bytes."""
+class Pack(Manifest, Shown):
+    """A bundle of stored texts; the same request over the same texts gives the same bytes.
+
+    `trust` is that of the text in it that comes from farthest, and no part of the hash: it depends on who reads.
+    """
+
+    TEXT = "text"
 
     hash: Annotated[str, Field(description="Get it again with GET /v1/packs/{hash}.")]
     text: Annotated[str, Field(description="The texts under their titles and headings, as Markdown.")]
 
     @classmethod
-    def of(cls, manifest: Manifest, text: str) -> Pack:
+    def of(cls, manifest: Manifest, text: str, trust: Trust | None) -> Pack:
         """Put a manifest and its text together."""
-        return cls(hash=manifest.digest.hex(), text=text, **{name: getattr(manifest, name) for name in _MANIFEST})
+        fields = {name: getattr(manifest, name) for name in _MANIFEST}
+        return cls(hash=manifest.digest.hex(), text=text, trust=trust, **fields)
 
 
 _MANIFEST = tuple(Manifest.model_fields)

@@ -84,7 +84,7 @@ async def create_prompt(ctx: Context, args: CreatePrompt) -> One[Prompt]:
     await queries.insert_prompt(ctx, prompt_id, State.of(args), Version(1, 1, args.content))
     ctx.emit("prompt.created", prompt_id, 1)
     ctx.enqueue(index_job(ctx.workspace_id))
-    return One(data=Prompt.model_validate(await read_prompt(ctx.tx, prompt_id)))
+    return One(data=Prompt.model_validate(await read_prompt(ctx.tx, prompt_id, reader=ctx.principal.user_id)))
 
 
 @query(
@@ -98,10 +98,11 @@ async def get_prompt(ctx: Context, args: GetPrompt) -> One[Prompt]:
 
     `asOf`, a revision or a time, gives all of it as of then but `stats`, which are those of now.
     """
+    reader = ctx.principal.user_id
     async with ctx.snapshot() as tx:
         if args.as_of is not None:
-            return One(data=Prompt.model_validate(await read_as_of(tx, args.prompt_id, point(args.as_of))))
-        return One(data=Prompt.model_validate(await read_prompt(tx, args.prompt_id, args.label)))
+            return One(data=Prompt.model_validate(await read_as_of(tx, args.prompt_id, point(args.as_of), reader)))
+        return One(data=Prompt.model_validate(await read_prompt(tx, args.prompt_id, args.label, reader)))
 
 
 @command("prompts.update", scope=Scope.PROMPTS_WRITE, rate=Rate.API, spends=(Meter.STORAGE_BYTES,), raises=_GUARDED)
@@ -116,7 +117,8 @@ async def update_prompt(ctx: Context, args: PatchPrompt) -> One[ChangedPrompt]:
         msg = "isPublic: is read-only: a person publishes a prompt from the dashboard"
         raise InvalidRequest(msg, details=[{"field": "isPublic", "message": msg}])
     changed = await _write(ctx, row, State.stored(row).patched(args), args.change_log)
-    return One(data=ChangedPrompt.model_validate(await read_prompt(ctx.tx, args.prompt_id) | {"noop": not changed}))
+    now = await read_prompt(ctx.tx, args.prompt_id, reader=ctx.principal.user_id)
+    return One(data=ChangedPrompt.model_validate(now | {"noop": not changed}))
 
 
 @command("prompts.delete", scope=Scope.PROMPTS_WRITE, rate=Rate.API, raises=_GUARDED)
@@ -136,7 +138,7 @@ async def list_prompt_versions(ctx: Context, args: ListPromptVersions) -> Page[P
     async with ctx.snapshot() as tx:
         if not await queries.prompt_exists(tx, args.prompt_id):
             raise PromptNotFound
-        rows = await queries.list_versions(tx, args.prompt_id, after, limit + 1)
+        rows = await queries.list_versions(tx, args.prompt_id, after, limit + 1, ctx.principal.user_id)
     found, notice = fitting(rows, limit, notice)
     items = [PromptVersion.model_validate(version_fields(row)) for row in found]
     return Page(data=items, pagination=pagination(rows, len(found)), notice=notice)

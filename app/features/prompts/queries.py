@@ -27,7 +27,17 @@ p.current_version, p.revision, encode(p.content_hash, 'hex') AS content_hash, p.
 p.views, p.copies
 """
 
-_FULL = f"{_ITEM}, p.parameters, v.content, v.version, v.id AS version_id"
+# A prompt is told as a whole, and a version by who wrote it and those before it.
+_FULL = f"""
+{_ITEM}, p.parameters, v.content, v.version, v.id AS version_id, text_trust(p.hands, p.created_by, $4) AS trust
+"""
+
+_TRUST_THEN = """
+CASE WHEN p.hands <> 'outside' AND p.created_by = {reader} AND NOT EXISTS (
+          SELECT FROM prompt_versions x
+           WHERE x.workspace_id = $1 AND x.prompt_id = $2 AND x.version <= v.version AND x.author_id <> {reader})
+     THEN NULL ELSE text_trust(p.hands, p.created_by, {reader}) END AS trust
+"""
 
 _GET = f"""
 SELECT {_FULL}
@@ -38,11 +48,11 @@ SELECT {_FULL}
        SELECT l.version FROM prompt_labels l WHERE l.workspace_id = $1 AND l.prompt_id = $2 AND l.label = $3) END
 """
 
-_AS_OF = """
+_AS_OF = f"""
 SELECT p.id, r.title, r.description, r.published AS is_public, r.archived AS is_archived, r.tags, r.variables,
        r.version AS current_version, r.revision, encode(r.content_hash, 'hex') AS content_hash, p.created_at,
        r.decided_at AS last_changed_at, v.names, p.views, p.copies, r.parameters, v.content, v.version,
-       v.id AS version_id
+       v.id AS version_id, {_TRUST_THEN.format(reader="$5")}
   FROM prompts p
   JOIN prompt_revisions r ON r.workspace_id = p.workspace_id AND r.prompt_id = p.id
   JOIN prompt_versions v ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = r.version
@@ -97,7 +107,8 @@ _UPDATE = _KEEPING.format(
     write="""
 UPDATE prompts
    SET title = $4, description = $5, tags = $6, variables = $7, parameters = $8, archived = $9, content_hash = $10,
-       revision = revision + 1, current_version = current_version + $11, last_changed_at = clock_timestamp()
+       revision = revision + 1, current_version = current_version + $11, last_changed_at = clock_timestamp(),
+       hands = CASE WHEN hands = 'one' AND created_by <> $12 THEN 'several' ELSE hands END
  WHERE workspace_id = $1 AND id = $2 AND revision = $3 AND deleted_at IS NULL
 """
 )
@@ -117,7 +128,7 @@ UPDATE prompts SET deleted_at = clock_timestamp(), deleted_by = $4
 # was said beside the text is that of the revision that made the version, where it was kept.
 _VERSIONS = f"""
 SELECT v.id, v.version, v.revision, s.title, s.description, s.tags, s.variables, v.names, v.user_name, v.change_log,
-       v.created_at, before <= {PAGE_BYTES} AS fits,
+       v.created_at, {_TRUST_THEN.format(reader="$5")}, before <= {PAGE_BYTES} AS fits,
        CASE WHEN before <= {PAGE_BYTES} THEN v.content END AS content,
        ARRAY(SELECT l.label FROM prompt_labels l
               WHERE l.workspace_id = $1 AND l.prompt_id = $2 AND l.version = v.version ORDER BY l.label) AS labels
@@ -131,6 +142,7 @@ SELECT v.id, v.version, v.revision, s.title, s.description, s.tags, s.variables,
                                                   WHERE x.workspace_id = $1 AND x.prompt_id = $2 AND x.id = $3))
          ORDER BY r.version DESC
          LIMIT $4) AS v
+  JOIN prompts p ON p.workspace_id = $1 AND p.id = $2
   LEFT JOIN prompt_revisions s ON s.workspace_id = $1 AND s.prompt_id = $2 AND s.revision = v.revision
  ORDER BY v.version DESC
 """
@@ -201,15 +213,17 @@ DELETE FROM prompt_labels WHERE workspace_id = $1 AND prompt_id = $2 AND label =
 """
 
 
-async def get_prompt(tx: Tx, prompt_id: UUID, label: str | None = None) -> asyncpg.Record | None:
+async def get_prompt(
+    tx: Tx, prompt_id: UUID, label: str | None = None, reader: UUID | None = None
+) -> asyncpg.Record | None:
     """Read a prompt with its current text, or with that of the version with a label."""
-    return await tx.fetchrow(_GET, tx.workspace_id, prompt_id, label)
+    return await tx.fetchrow(_GET, tx.workspace_id, prompt_id, label, reader)
 
 
-async def read_as_of(tx: Tx, prompt_id: UUID, at: int | datetime) -> asyncpg.Record | None:
+async def read_as_of(tx: Tx, prompt_id: UUID, at: int | datetime, reader: UUID) -> asyncpg.Record | None:
     """Read a prompt as it was at a revision or time."""
     revision, moment = (at, None) if isinstance(at, int) else (None, at)
-    return await tx.fetchrow(_AS_OF, tx.workspace_id, prompt_id, revision, moment)
+    return await tx.fetchrow(_AS_OF, tx.workspace_id, prompt_id, revision, moment, reader)
 
 
 async def prompt_exists(tx: Tx, prompt_id: UUID) -> bool:
@@ -242,7 +256,7 @@ async def insert_prompt(ctx: Context, prompt_id: UUID, state: State, version: Ve
 
 async def update_prompt(ctx: Context, prompt_id: UUID, revision: int, state: State, version: Version | None) -> None:
     """Write the next revision of a locked prompt, with a version when its text changed."""
-    values = (*_columns(state), 0 if version is None else 1)
+    values = (*_columns(state), 0 if version is None else 1, ctx.principal.user_id)
     decided_at = await ctx.tx.fetchval(_UPDATE, ctx.workspace_id, prompt_id, revision, *values)
     assert decided_at is not None
     if version is not None:
@@ -285,9 +299,9 @@ async def erase_versions(tx: Tx, prompt_id: UUID) -> dict[str, int]:
     return {"labels": count_of(labels), "versions": count_of(versions)}
 
 
-async def list_versions(tx: Tx, prompt_id: UUID, after: UUID | None, limit: int) -> list[asyncpg.Record]:
+async def list_versions(tx: Tx, prompt_id: UUID, after: UUID | None, limit: int, reader: UUID) -> list[asyncpg.Record]:
     """List a prompt's versions, newest first, after the one with an id."""
-    return await tx.fetch(_VERSIONS, tx.workspace_id, prompt_id, after, limit)
+    return await tx.fetch(_VERSIONS, tx.workspace_id, prompt_id, after, limit, reader)
 
 
 async def get_version(tx: Tx, prompt_id: UUID, version_id: UUID) -> asyncpg.Record | None:

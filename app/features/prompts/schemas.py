@@ -18,6 +18,7 @@ from app.kit.guarded import Guarded
 from app.kit.ids import Id
 from app.kit.paging import DEFAULT_LIMIT, MAX_LIMIT
 from app.kit.schema import EpochMs, Model, Positive, RestOnly, TagFilter, Tags, absent, as_list, field_error, not_null
+from app.kit.trust import Shown
 
 MAX_DESCRIPTION = 2_000
 MAX_VARIABLE_DESCRIPTION = 500
@@ -262,7 +263,7 @@ class PromptItem(Model):
         return value | {"updated_at": value.get("last_changed_at", value.get("lastChangedAt"))}
 
 
-class Prompt(PromptItem):
+class Prompt(PromptItem, Shown):
     """A prompt with its text: that of the current version, or of the one that `label` or `asOf` chose."""
 
     content: str
@@ -302,7 +303,7 @@ class PromptAck(Model):
         return revisions.etag(self.revision, self.content_hash)
 
 
-class PromptVersion(Model):
+class PromptVersion(Shown):
     """A version: a text that was current once."""
 
     id: UUID

@@ -115,13 +115,13 @@ class Version:
         return names_in(self.content)
 
 
-async def read_prompt(tx: Tx, prompt_id: UUID, label: str | None = None) -> dict[str, Any]:
-    """Read a prompt as its fields are named.
+async def read_prompt(tx: Tx, prompt_id: UUID, label: str | None = None, reader: UUID | None = None) -> dict[str, Any]:
+    """Read a prompt as its fields are named; `trust` is what the reader is told.
 
     Raises:
         PromptNotFound, LabelNotFound.
     """
-    row = await queries.get_prompt(tx, prompt_id, label)
+    row = await queries.get_prompt(tx, prompt_id, label, reader)
     if row is None:
         if label is not None and await queries.prompt_exists(tx, prompt_id):
             raise LabelNotFound
@@ -129,13 +129,13 @@ async def read_prompt(tx: Tx, prompt_id: UUID, label: str | None = None) -> dict
     return _whole(row) | {"label": label}
 
 
-async def read_as_of(tx: Tx, prompt_id: UUID, at: int | datetime) -> dict[str, Any]:
+async def read_as_of(tx: Tx, prompt_id: UUID, at: int | datetime, reader: UUID) -> dict[str, Any]:
     """Read a prompt as it was at a revision or time, as its fields are named.
 
     Raises:
         PromptNotFound, PromptRevisionNotFound.
     """
-    row = await queries.read_as_of(tx, prompt_id, at)
+    row = await queries.read_as_of(tx, prompt_id, at, reader)
     if row is None:
         raise PromptRevisionNotFound if await queries.prompt_exists(tx, prompt_id) else PromptNotFound
     return _whole(row)

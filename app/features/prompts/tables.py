@@ -7,6 +7,7 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
+    CheckConstraint,
     Column,
     DateTime,
     ForeignKeyConstraint,
@@ -23,7 +24,8 @@ from app.store.base import metadata
 
 # `variables` is NULL as long as they are taken from the text. `published_at` is set while a public link is live: reads
 # show it as isPublic, so whoever sets it moves the revision too. The JSON is kept byte for byte, since it is hashed.
-# `views` and `copies` are derived: what the marks of its public links came to, no part of a revision.
+# `views` and `copies` are derived: what the marks of its public links came to, no part of a revision. `hands` is as
+# documents have it.
 prompts = Table(
     "prompts",
     metadata,
@@ -39,6 +41,7 @@ prompts = Table(
     Column("revision", Integer, nullable=False, server_default="1"),
     Column("current_version", Integer, nullable=False, server_default="1"),
     Column("published_at", DateTime(timezone=True)),
+    Column("hands", Text, nullable=False, server_default="one"),
     Column("created_by", Uuid, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),
     Column("last_changed_at", DateTime(timezone=True), nullable=False),
@@ -48,6 +51,7 @@ prompts = Table(
     Column("indexed_revision", Integer, nullable=False, server_default="0"),
     Column("views", BigInteger, nullable=False, server_default="0"),
     Column("copies", BigInteger, nullable=False, server_default="0"),
+    CheckConstraint("hands IN ('one', 'several', 'outside')", name="hands"),
     Index(
         "prompts_unindexed_idx",
         "workspace_id",

@@ -102,6 +102,7 @@ def cite(passage: Passage, start: int, end: int, score: float) -> Citation:
         end_index=pin.end,
         quote=quote,
         quote_hash=digest.hex(),
+        trust=row["trust"],
     )
 
 

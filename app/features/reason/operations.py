@@ -83,7 +83,7 @@ async def open_citation(ctx: Context, args: OpenCitation) -> One[OpenedCitation]
     if pin is None:
         raise CitationNotFound
     async with ctx.snapshot() as tx:
-        row = await queries.open_pin(tx, pin)
+        row = await queries.open_pin(tx, pin, ctx.principal.user_id)
     if row is None or (row["deleted"] and not row["purged"]):
         raise CitationNotFound
     if row["purged"] or row["quote"] is None:
@@ -110,6 +110,7 @@ async def open_citation(ctx: Context, args: OpenCitation) -> One[OpenedCitation]
         changed=now is None,
         current_revision=row["current_revision"],
         current=now,
+        trust=row["trust"],
     )
     return One(data=opened)
 

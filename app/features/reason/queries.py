@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     import asyncpg
 
     from app.features.reason.citations import Pin
@@ -17,7 +19,8 @@ SELECT d.purged_at IS NOT NULL AS purged, d.deleted_at IS NOT NULL AS deleted, d
        coalesce(r.title, d.title) AS title, substr(then_.content, $4 + 1, $5) AS quote,
        CASE WHEN now_.digest = then_.digest OR substr(now_.content, $4 + 1, $5) = substr(then_.content, $4 + 1, $5)
             THEN $4
-            ELSE nullif(regexp_instr(now_.content, '***=' || substr(then_.content, $4 + 1, $5)), 0) - 1 END AS place
+            ELSE nullif(regexp_instr(now_.content, '***=' || substr(then_.content, $4 + 1, $5)), 0) - 1 END AS place,
+       document_trust(d, $3, $6) AS trust
   FROM documents d
   LEFT JOIN document_revisions r ON r.workspace_id = $1 AND r.document_id = d.id AND r.revision = $3
   LEFT JOIN contents then_ ON then_.workspace_id = $1 AND then_.digest = r.content_digest
@@ -26,6 +29,7 @@ SELECT d.purged_at IS NOT NULL AS purged, d.deleted_at IS NOT NULL AS deleted, d
 """
 
 
-async def open_pin(tx: Tx, pin: Pin) -> asyncpg.Record | None:
+async def open_pin(tx: Tx, pin: Pin, reader: UUID) -> asyncpg.Record | None:
     """Read the text that was cited, and the place in the current text where it stands (NULL: nowhere)."""
-    return await tx.fetchrow(_OPEN, tx.workspace_id, pin.document_id, pin.revision, pin.start, pin.end - pin.start)
+    length = pin.end - pin.start
+    return await tx.fetchrow(_OPEN, tx.workspace_id, pin.document_id, pin.revision, pin.start, length, reader)

@@ -11,6 +11,7 @@ from pydantic import Field
 from app.features.navigation.schemas import Within
 from app.features.search.schemas import QueryText
 from app.kit.schema import Model, Positive, absent
+from app.kit.trust import Shown
 
 DEFAULT_LIMIT = 8
 MAX_LIMIT = 50
@@ -30,8 +31,10 @@ class Mode(StrEnum):
     MODEL = "model"
 
 
-class Citation(Model):
+class Citation(Shown):
     """What a statement rests on: a span of one revision of a document; `id` opens it later."""
+
+    TEXT = "quote"
 
     id: str
     chunk_id: UUID
@@ -80,8 +83,10 @@ class Standing(Model):
     end_index: int
 
 
-class OpenedCitation(Model):
+class OpenedCitation(Shown):
     """The text as it was cited, and whether the document still says it."""
+
+    TEXT = "quote"
 
     id: str
     document_id: UUID

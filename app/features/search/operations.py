@@ -45,6 +45,7 @@ from app.gate.site import Site
 from app.kit.asof import moment
 from app.kit.errors import InsufficientScope
 from app.kit.ids import parse_id
+from app.kit.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -64,6 +65,8 @@ SPARE = 20
 
 _SCOPES = {kind: collections.READ_SCOPES[kind.item] for kind in (Kind.PROMPTS, Kind.DOCUMENTS, Kind.COLLECTIONS)}
 _Found = dict[Kind, list[dict[str, Any]]]
+_Text = tuple[str, str, Trust | None]
+"""Title, text, and whose it is."""
 
 
 @query("search.items", scope=READ_SCOPES, rate=Rate.READONLY)
@@ -114,24 +117,24 @@ async def fetch_item(ctx: Context, args: FetchItem) -> FetchedItem:
         raise ItemNotFound
     if _SCOPES[kind] not in ctx.principal.scopes:
         raise InsufficientScope((_SCOPES[kind].value,))
-    title, text = await _READERS[kind](ctx, item_id)
+    title, text, trust = await _READERS[kind](ctx, item_id)
     url = ctx.get(Site).item_url(kind.value, item_id)
-    return FetchedItem(id=args.id, title=title, text=text, url=url, metadata=ItemMetadata(type=name))
+    return FetchedItem(id=args.id, title=title, text=text, url=url, metadata=ItemMetadata(type=name), trust=trust)
 
 
-async def _document_text(ctx: Context, document_id: UUID) -> tuple[str, str]:
+async def _document_text(ctx: Context, document_id: UUID) -> _Text:
     document = await read_document(ctx, document_id)
-    return document.title, document.content
+    return document.title, document.content, document.trust
 
 
-async def _prompt_text(ctx: Context, prompt_id: UUID) -> tuple[str, str]:
+async def _prompt_text(ctx: Context, prompt_id: UUID) -> _Text:
     async with ctx.snapshot() as tx:
-        prompt = await read_prompt(tx, prompt_id)
+        prompt = await read_prompt(tx, prompt_id, reader=ctx.principal.user_id)
     parts = (f"# {prompt['title']}", prompt["description"], prompt["content"])
-    return prompt["title"], "\n\n".join(part for part in parts if part)
+    return prompt["title"], "\n\n".join(part for part in parts if part), prompt["trust"]
 
 
-async def _collection_text(ctx: Context, collection_id: UUID) -> tuple[str, str]:
+async def _collection_text(ctx: Context, collection_id: UUID) -> _Text:
     kinds = collections.readable_kinds(ctx)
     async with ctx.snapshot() as tx:
         collection = await collections.read_collection(tx, kinds, collection_id)
@@ -140,7 +143,7 @@ async def _collection_text(ctx: Context, collection_id: UUID) -> tuple[str, str]
     if collection.item_count > len(lines):
         lines.append(f"- … and {collection.item_count - len(lines)} more")
     parts = (f"# {collection.name}", collection.description, "\n".join(lines))
-    return collection.name, "\n\n".join(part for part in parts if part)
+    return collection.name, "\n\n".join(part for part in parts if part), None
 
 
 _READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text, Kind.COLLECTIONS: _collection_text}
@@ -168,8 +171,8 @@ async def _find_kinds(ctx: Context, args: Search, kinds: Sequence[Kind]) -> tupl
     looked_at = _readable(ctx, _SCOPES) if Kind.COLLECTIONS in kinds else kinds  # they are found by members, too
     async with ctx.snapshot() as tx:
         if meaning is None:
-            return *await _literally(tx, args, kinds, looked_at), None
-        return *await _by_meaning(tx, args, kinds, looked_at, meaning), meaning.notice
+            return *await _literally(ctx, tx, args, kinds, looked_at), None
+        return *await _by_meaning(ctx, tx, args, kinds, looked_at, meaning), meaning.notice
 
 
 def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState, notice: str | None) -> SearchMeta:
@@ -191,10 +194,11 @@ def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState, 
 
 
 async def _literally(
-    tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind]
+    ctx: Context, tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind]
 ) -> tuple[_Found, IndexState]:
     limit = min(args.limit, MAX_LIMIT)
-    rows = await queries.find_literally(tx, [kind.item for kind in looked_at], args.q, args.tags, limit)
+    items, reader = [kind.item for kind in looked_at], ctx.principal.user_id
+    rows = await queries.find_literally(tx, items, args.q, args.tags, limit, reader)
     states = await queries.count_indexed(tx, [kind.item for kind in kinds], args.tags)
     found = {Kind(f"{item}s"): [dict(row) | {"score": None} for row in hits] for item, hits in rows.items()}
     if Kind.COLLECTIONS in kinds and (members := _members(found)):
@@ -204,19 +208,25 @@ async def _literally(
 
 
 async def _by_meaning(
-    tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind], meaning: Meaning
+    ctx: Context, tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind], meaning: Meaning
 ) -> tuple[_Found, IndexState]:
     """Rank in one statement, describe what is kept in another; once more, and deeper, where copies took all places."""
     limit = min(args.limit, MAX_LIMIT)
-    found, index, more = await _ranked(tx, args, kinds, looked_at, meaning, queries.CANDIDATES)
+    found, index, more = await _ranked(ctx, tx, args, kinds, looked_at, meaning, queries.CANDIDATES)
     # Few hits are no reason: in any larger workspace there are more candidates than hits that count.
     if more and len(found[Kind.DOCUMENTS]) < limit and any(hit.get("copies") for hit in found[Kind.DOCUMENTS]):
-        found, index, _ = await _ranked(tx, args, kinds, looked_at, meaning, queries.MANY_CANDIDATES)
+        found, index, _ = await _ranked(ctx, tx, args, kinds, looked_at, meaning, queries.MANY_CANDIDATES)
     return {kind: found[kind][:limit] for kind in kinds}, index
 
 
 async def _ranked(
-    tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind], meaning: Meaning, candidates: int
+    ctx: Context,
+    tx: Tx,
+    args: Search,
+    kinds: Sequence[Kind],
+    looked_at: Sequence[Kind],
+    meaning: Meaning,
+    candidates: int,
 ) -> tuple[_Found, IndexState, bool]:
     """Rank so many candidates; also tells whether there may be more documents than were looked at."""
     rows = await queries.rank(
@@ -226,13 +236,15 @@ async def _ranked(
     kept = {kind: rank(meaning.serving.model, rows[kind.item])[:most] for kind in looked_at}
     more = len(rows.get("document", ())) > candidates or len(kept.get(Kind.DOCUMENTS, ())) == most
     counted = [row for kind in kinds for row in rows[kind.item] if row["id"] is None]
-    return await _described(tx, args, kinds, kept), _state(counted), more
+    return await _described(ctx, tx, args, kinds, kept), _state(counted), more
 
 
-async def _described(tx: Tx, args: Search, kinds: Sequence[Kind], kept: Mapping[Kind, Sequence[Hit]]) -> _Found:
+async def _described(
+    ctx: Context, tx: Tx, args: Search, kinds: Sequence[Kind], kept: Mapping[Kind, Sequence[Hit]]
+) -> _Found:
     tags = args.tags if Kind.COLLECTIONS in kinds else None
     described, memberships = await queries.describe(
-        tx, {hit.id: hit.passage for hits in kept.values() for hit in hits}, tags
+        tx, {hit.id: hit.passage for hits in kept.values() for hit in hits}, ctx.principal.user_id, tags
     )
     found = {
         kind: [dict(described[hit.id]) | {"score": hit.score} for hit in hits if hit.id in described]
@@ -262,7 +274,7 @@ def _named(hit: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def _document_hit(hit: Mapping[str, Any]) -> DocumentHit:
     text = hit["highlight"] or ""
     highlight = (text if hit["score"] is None else text[:EXCERPT]) or None
-    fields = _named(hit, "title", "status", "chunk_id")
+    fields = _named(hit, "title", "status", "chunk_id", "trust")
     copies = hit.get("copies", ())
     fields["copies"] = [DocumentCopy(document_id=copy["id"], title=copy["title"]) for copy in copies[:NAMED_COPIES]]
     fields["more_copies"] = len(copies[NAMED_COPIES:])

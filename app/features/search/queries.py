@@ -219,17 +219,17 @@ def _ranking(kinds: tuple[str, ...], serving: Serving | None) -> str:
 _DESCRIBE: Final = {
     "document": """
 SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.content_digest, c.id AS chunk_id,
-       c.content AS highlight, NULL::uuid AS member
+       c.content AS highlight, NULL::uuid AS member, text_trust(d.hands, d.created_by, $4) AS trust
   FROM unnest($2::uuid[], $3::uuid[]) AS hit(id, passage)
   JOIN documents d ON d.workspace_id = $1 AND d.id = hit.id
   LEFT JOIN LATERAL (SELECT id, content FROM chunks WHERE workspace_id = $1 AND id = hit.passage OFFSET 0) AS c ON true
 """,
     "prompt": """
-SELECT 'prompt', id, title, description, '', NULL, NULL, NULL, NULL
+SELECT 'prompt', id, title, description, '', NULL, NULL, NULL, NULL, NULL
   FROM prompts WHERE workspace_id = $1 AND id = ANY($2)
 """,
     "collection": """
-SELECT 'collection', id, name, description, '', NULL, NULL, NULL, NULL
+SELECT 'collection', id, name, description, '', NULL, NULL, NULL, NULL, NULL
   FROM collections WHERE workspace_id = $1 AND id = ANY($2)
 """,
 }
@@ -239,16 +239,22 @@ _DESCRIPTION: Final = " UNION ALL ".join(_DESCRIBE.values())
 _MEMBERSHIP: Final = "membership"
 _MEMBERSHIPS: Final = f"""
 SELECT '{_MEMBERSHIP}' AS kind, c.id, c.name AS title, c.description, '' AS status, NULL::bytea AS content_digest,
-       NULL::uuid AS chunk_id, NULL::text AS highlight, i.item_id AS member
+       NULL::uuid AS chunk_id, NULL::text AS highlight, i.item_id AS member, NULL::text AS trust
   FROM collection_items i
  CROSS JOIN LATERAL (
        SELECT id, name, description FROM collections
         WHERE workspace_id = $1 AND id = i.collection_id AND deleted_at IS NULL AND tags @> $3::text[] OFFSET 0) AS c
  WHERE i.workspace_id = $1 AND i.item_type IN ('document', 'prompt') AND i.item_id = ANY($2::uuid[])
 """
-_DESCRIBED_WITH_MEMBERSHIPS: Final = f"{_DESCRIPTION} UNION ALL {_MEMBERSHIPS.replace('$3', '$4')}"
+_DESCRIBED_WITH_MEMBERSHIPS: Final = f"{_DESCRIPTION} UNION ALL {_MEMBERSHIPS.replace('$3', '$5')}"
 
-_LITERAL: Final = "SELECT * FROM search_literally($1, $2, $3, $4)"
+_LITERAL: Final = """
+SELECT hit.*, text_trust(d.hands, d.created_by, $6) AS trust
+  FROM search_literally($1, $2, $3, $4) WITH ORDINALITY AS hit
+  LEFT JOIN LATERAL (
+       SELECT hands, created_by FROM documents WHERE workspace_id = $5 AND id = hit.id OFFSET 0) AS d ON true
+ ORDER BY hit.ordinality
+"""
 
 _STATE: Final = {
     kind: f"""
@@ -286,13 +292,13 @@ async def rank(
 
 
 async def describe(
-    tx: Tx, passages: Mapping[UUID, UUID | None], tags: list[str] | None
+    tx: Tx, passages: Mapping[UUID, UUID | None], reader: UUID, tags: list[str] | None
 ) -> tuple[dict[UUID, asyncpg.Record], list[asyncpg.Record]]:
-    """Read titles, descriptions and states of items, and the passages of documents that were hit.
+    """Read titles, descriptions and states of items, and the passages of documents that were hit, as a reader has them.
 
     With `tags` also in which collections that have them the items are: rows as `list_memberships` gives them.
     """
-    items = (list(passages), list(passages.values()))
+    items = (list(passages), list(passages.values()), reader)
     if tags is None:
         rows = await tx.fetch(_DESCRIPTION, tx.workspace_id, *items)
     else:
@@ -307,11 +313,11 @@ async def list_memberships(tx: Tx, items: Sequence[UUID], tags: list[str]) -> li
 
 
 async def find_literally(
-    tx: Tx, kinds: Sequence[str], text: str, tags: list[str], limit: int
+    tx: Tx, kinds: Sequence[str], text: str, tags: list[str], limit: int, reader: UUID
 ) -> dict[str, list[asyncpg.Record]]:
     """Find items that hold a text, ignoring case, by kind: by title or description first, then the newest."""
     found: dict[str, list[asyncpg.Record]] = {kind: [] for kind in kinds}
-    for row in await tx.fetch(_LITERAL, kinds, text, tags, limit):
+    for row in await tx.fetch(_LITERAL, kinds, text, tags, limit, tx.workspace_id, reader):
         found[row["kind"]].append(row)
     return found
 

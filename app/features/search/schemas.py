@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from app.kit.asof import AsOfTime
 from app.kit.schema import Model, Positive, TagFilter, absent
+from app.kit.trust import Shown
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
@@ -82,8 +83,10 @@ class DocumentCopy(Model):
     title: str
 
 
-class DocumentHit(Model):
+class DocumentHit(Shown):
     """A document that matches, with the passage that matches best."""
+
+    TEXT = "highlight"
 
     document_id: UUID
     title: str
@@ -220,8 +223,10 @@ class ItemMetadata(Model):
     type: str
 
 
-class FetchedItem(Model):
-    """An item as text, with the address where a person can open it."""
+class FetchedItem(Shown):
+    """An item as text, with the address where a person can open it; collections do not tell whose they are."""
+
+    TEXT = "text"
 
     id: str
     title: str

@@ -185,7 +185,7 @@ async def test_the_literal_statement_reads_only_the_own_texts(tenants, database,
 async def test_a_search_as_of_a_time_reads_only_own_rows_by_their_keys(tenants, database):
     user, at = tenants[1], datetime.now(UTC) - timedelta(hours=12)
     for statement, text, *last in ((past._LIST, "term1 term2", 200), (past._LITERAL, "text 7")):
-        nodes = await plan(database, user, statement, text, [], queries.CANDIDATES, at, *last)
+        nodes = await plan(database, user, statement, text, [], queries.CANDIDATES, at, *last, user.id)
         assert {"contents", "documents", "document_revisions"} <= relations(nodes)
         assert not {"contents", "documents", "document_revisions", "chunks"} & scanned_whole(nodes)
         assert sum(foreign_rows(nodes).values()) == 0

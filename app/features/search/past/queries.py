@@ -50,12 +50,14 @@ WITH {terms("document")},{_THEN},{DOCUMENT_WORDS}, able AS MATERIALIZED (
     FROM live_documents x LEFT JOIN document_words w ON w.id = x.id
    WHERE x.changed OR w.id IS NOT NULL
 )
-SELECT n.total, n.able, x.id, x.title, x.status, x.revision, x.content_digest, octet_length(t.content) AS size
+SELECT n.total, n.able, x.id, x.title, x.status, x.revision, x.content_digest, octet_length(t.content) AS size,
+       document_trust(d, x.revision, $7) AS trust
   FROM (SELECT (SELECT count(*) FROM live_documents) AS total,
                CASE WHEN (SELECT count(*) FROM document_words) < $4 THEN (SELECT count(*) FROM able)
                     ELSE (SELECT count(*) FROM live_documents) END AS able) AS n
   LEFT JOIN (SELECT * FROM able ORDER BY score DESC NULLS LAST, decided_at DESC, id LIMIT $6) AS x ON true
   LEFT JOIN LATERAL ({_CONTENT}) AS t ON true
+  LEFT JOIN documents d ON d.workspace_id = $1 AND d.id = x.id
  ORDER BY x.score DESC NULLS LAST, x.decided_at DESC, x.id
 """
 
@@ -109,20 +111,24 @@ WITH {_THEN}, placed AS MATERIALIZED (
     FROM live_documents x CROSS JOIN LATERAL ({_CONTENT}) AS t
 )
 SELECT n.total, x.id, x.title, x.status, x.revision, NULL AS score, NULL AS chunk_id,
-       substr(x.content, greatest(x.place - 80, 1), 80 + length($2) + 120) AS highlight
+       substr(x.content, greatest(x.place - 80, 1), 80 + length($2) + 120) AS highlight,
+       document_trust(d, x.revision, $6) AS trust
   FROM (SELECT count(*) AS total FROM live_documents) AS n
   LEFT JOIN (SELECT * FROM placed WHERE named > 0 OR place > 0
               ORDER BY (named > 0) DESC, created_at DESC, id LIMIT $4) AS x ON true
+  LEFT JOIN documents d ON d.workspace_id = $1 AND d.id = x.id
  ORDER BY (x.named > 0) DESC, x.created_at DESC, x.id
 """
 
 
-async def list_candidates(tx: Tx, text: str, tags: list[str], at: datetime, most: int) -> list[asyncpg.Record]:
+async def list_candidates(
+    tx: Tx, text: str, tags: list[str], at: datetime, most: int, reader: UUID
+) -> list[asyncpg.Record]:
     """List documents that existed at a time, first those that the words rank now, then those changed since then.
 
     At least one row: each says how many existed (`total`), and how many of them may have had the words (`able`).
     """
-    return await tx.fetch(_LIST, tx.workspace_id, text, tags, CANDIDATES, at, most)
+    return await tx.fetch(_LIST, tx.workspace_id, text, tags, CANDIDATES, at, most, reader)
 
 
 async def read_texts(tx: Tx, digests: Sequence[bytes]) -> dict[bytes, str]:
@@ -136,6 +142,8 @@ async def rank_texts(tx: Tx, text: str, pieces: Sequence[Piece]) -> list[asyncpg
     return await tx.fetch(_RANKED, tx.workspace_id, text, *columns)
 
 
-async def find_literally(tx: Tx, text: str, tags: list[str], at: datetime, limit: int) -> list[asyncpg.Record]:
+async def find_literally(
+    tx: Tx, text: str, tags: list[str], at: datetime, limit: int, reader: UUID
+) -> list[asyncpg.Record]:
     """Find documents that held a text at a time, at least one row: each says how many existed (`total`)."""
-    return await tx.fetch(_LITERAL, tx.workspace_id, text, tags, limit, at)
+    return await tx.fetch(_LITERAL, tx.workspace_id, text, tags, limit, at, reader)

@@ -50,10 +50,10 @@ async def find(ctx: Context, args: Search, at: datetime, limit: int) -> Found:
     """Search documents as they were at a time; all of them literally, or some by words, as the notice says."""
     if not args.semantic:
         async with ctx.snapshot() as tx:
-            rows = await queries.find_literally(tx, args.q, args.tags, at, limit)
+            rows = await queries.find_literally(tx, args.q, args.tags, at, limit, ctx.principal.user_id)
         return Found([dict(row) for row in rows if row["id"] is not None], rows[0]["total"], None)
     async with ctx.snapshot() as tx:
-        rows = await queries.list_candidates(tx, args.q, args.tags, at, COMPARED)
+        rows = await queries.list_candidates(tx, args.q, args.tags, at, COMPARED, ctx.principal.user_id)
         chosen = {row["id"]: row for row in _that_fit(rows)}
         texts = await queries.read_texts(tx, [row["content_digest"] for row in chosen.values()])
     cut = await beside(sum(map(len, texts.values())), _cut, chosen.values(), texts)
