@@ -120,6 +120,7 @@ REQUIREMENTS |= {
     "TRASH-RESTORE": "a restored item is as it was, and search finds it again",
     "TRASH-PURGE": "a purge removes text, versions, passages, vectors and stored answers for good, and counts them",
     "TRASH-EXPIRES": "what was deleted 30 days ago is purged by itself",
+    "COL-OF-ITEM": "itemId lists the collections that hold an item, of those that the caller may see; 404 without it",
     "COL-FILTER": "collectionId narrows lists of documents, and places a new document",
     "KEY-COLLECTIONS": "a key restricted to collections sees and changes their members alone, whatever the operation",
 }
@@ -168,6 +169,7 @@ REQUIREMENTS |= {
     "DASH-CONFLICT": "what was written meanwhile is shown, never overwritten; the draft is kept, a merge offered",
     "DASH-HISTORY": "versions are listed, compared side by side and restored in one step",
     "DASH-LISTS": "lists are narrowed and paged, and what is ticked is collected, tagged or deleted at once",
+    "DASH-HELD": "an item's page links the collections that hold it, adds it to others and takes it out",
     "DASH-LEASES": "a document's page tells until when it is held, never the lease's id, and switches the policy",
     "DASH-SEARCH": "one page searches three kinds by meaning or literally, with passages in place and the similar",
     "DASH-TRASH": "deleted items are restored or purged, with what the purge removed",

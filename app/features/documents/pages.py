@@ -145,20 +145,18 @@ async def document(request: Request) -> Response:
 
 async def _shown(request: Request, status: int = 200, error: str = "") -> Response:
     raw = request.query_params.get("as") == "stored"
-    shown, places = await asyncio.gather(
-        _read(request, raw=raw), call(request, collections.list_collections, limit=MAX_LIMIT)
-    )
-    return render(request, "document.html", status, **shown, raw=raw, collections=places.data, error=error)
-
-
-async def _read(request: Request, *, raw: bool) -> dict[str, Any]:
-    """Read a document, what other features say about it, and its text as HTML, unless it is shown as it is stored."""
     found = (await call(request, operations.get_document, documentId=request.path_params["id"])).data
     more = await panels(request, "documents", found)
     html = None
     if not raw:
         html = await gate_of(request).get(Prose).html((await person(request)).workspace_id, found.content)
-    return {"document": found, "panels": more, "html": html, "editable": len(found.content) <= MAX_TEXT}
+    shown: dict[str, Any] = {
+        "document": found,
+        "panels": more,
+        "html": html,
+        "editable": len(found.content) <= MAX_TEXT,
+    }
+    return render(request, "document.html", status, **shown, raw=raw, error=error)
 
 
 async def delete(request: Request) -> Response:
@@ -176,23 +174,12 @@ async def delete(request: Request) -> Response:
     return redirect(PATH)
 
 
-async def collect(request: Request) -> Response:
-    """Put a document into a collection."""
-    fields = await form(request)
-    here = request.path_params["id"]
-    to = fields.get("collection", "")
-    if to:
-        await call(request, collections.add_items, collectionId=to, itemIds=[here], itemType=ItemType.DOCUMENT)
-    return redirect(f"{PATH}/{here}")
-
-
 PAGES = [
     Page(PATH, documents),
     Page(f"{PATH}/bulk", bulk, ("POST",)),
     Page(f"{PATH}/new", new),
     Page(f"{PATH}/new", create, ("POST",)),
     Page(f"{PATH}/{{id}}/delete", delete, ("POST",)),
-    Page(f"{PATH}/{{id}}/collect", collect, ("POST",)),
     *EDITING,
     *HISTORY,
     Page(f"{PATH}/{{id}}", document),
