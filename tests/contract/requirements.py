@@ -187,6 +187,7 @@ REQUIREMENTS |= {
     "AUDIT-LIST": "GET /v1/audit lists who changed what, by which grant and client, and when",
     "AUDIT-OWNER": "only owners read the audit trail, each that of their workspace",
     "WEB-KEYBOARD": "what people come for is done by keyboard alone, with and without JavaScript",
+    "WEB-EDGE": "head and content begin at one edge, on pages of every kind",
     "WEB-COMFORT": "copy, local times, passages in place, preview, progress, and a draft is not left unasked",
     "WEB-RTL": "what is read from the right stays so in pages, comparisons and paragraphs",
     "MCP-SUITE": "the official suite's scored scenarios pass over our factory, or a reason is written down",

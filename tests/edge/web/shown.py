@@ -294,6 +294,7 @@ VIEWS = [
     View("collection-edit", "/dashboard/collections/{collection}/edit", served_by="/dashboard/collections/{id}/edit"),
     View("collection-add", "/dashboard/collections/{collection}/add", served_by="/dashboard/collections/{id}/add"),
     View("search", "/dashboard/search?q=release"),
+    View("search-as-of", "/dashboard/search?q=release&asOf=2030-01-01"),
     View("search-passages", "/dashboard/search?q=release", act=open_passages),
     View("search-rtl", "/dashboard/search?q=الإصدار&mode=literal", served_by="/dashboard/search"),
     View("search-empty", "/dashboard/search", "guest"),
