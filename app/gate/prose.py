@@ -39,34 +39,35 @@ class Prose:
         self._kept: OrderedDict[bytes, str | None] = OrderedDict()
         self._size = 0
 
-    async def html(self, workspace_id: UUID, text: str) -> str | None:
-        """Render a text of a workspace, or wait for whoever renders it just now."""
+    async def html(self, workspace_id: UUID, text: str, quoted: tuple[int, int] | None = None) -> str | None:
+        """Render a text of a workspace, or wait for whoever renders it just now; a span of it is marked as quoted."""
         data = text.encode()
         if len(data) > MAX_BYTES:
             return None
-        key = hashlib.sha256(data).digest()
+        key = hashlib.sha256(f"{quoted}\n".encode() + data).digest()
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
         if key not in self._running:
-            task = asyncio.create_task(self._rendered(workspace_id, text, key))
+            task = asyncio.create_task(self._rendered(workspace_id, text, quoted, key))
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return await asyncio.shield(self._running[key])
 
-    async def _rendered(self, workspace_id: UUID, text: str, key: bytes) -> str | None:
+    async def _rendered(self, workspace_id: UUID, text: str, quoted: tuple[int, int] | None, key: bytes) -> str | None:
         try:
-            html = await self._render(workspace_id, text)
+            html = await self._render(workspace_id, text, quoted)
         except Unavailable:
             return None
         self._keep(key, html)
         return html
 
-    async def _render(self, workspace_id: UUID, text: str) -> str | None:
+    async def _render(self, workspace_id: UUID, text: str, quoted: tuple[int, int] | None) -> str | None:
         if len(text) <= _SHORT:
-            return await asyncio.to_thread(strange_html, text, self._own)
+            return await asyncio.to_thread(strange_html, text, self._own, quoted)
+        options = {"own": self._own, "quoted": quoted}
         try:
-            found = await self._confined.call(workspace_id, f"{__name__}:render", {"own": self._own}, text.encode())
+            found = await self._confined.call(workspace_id, f"{__name__}:render", options, text.encode())
         except Unreadable:
             return None
         html: str = found["html"]
@@ -82,5 +83,5 @@ class Prose:
 
 
 def render(options: dict[str, Any], body: bytes) -> dict[str, Any]:
-    """Render a text, in a confined process; `own` names the addresses of this service."""
-    return {"html": strange_html(body.decode(), options["own"])}
+    """Render a text, in a confined process; `own` names the addresses of this service, `quoted` what is marked."""
+    return {"html": strange_html(body.decode(), options["own"], options["quoted"])}

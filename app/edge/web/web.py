@@ -13,7 +13,7 @@ import jinja2
 from app.edge.address import Addresses
 from app.edge.asgi import header
 from app.edge.web import static
-from app.edge.web.wording import LEASED
+from app.edge.web.wording import LEASED, advice
 from app.kit.secrets import keyed_digest
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class Web:
             lstrip_blocks=True,
             auto_reload=False,
         )
+        self.templates.filters["advice"] = advice
         self.templates.globals.update(
             product=self.product, site_url=self.url, static=static.url, once=once, why_leased=LEASED
         )

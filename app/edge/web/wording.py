@@ -23,9 +23,16 @@ BY_REASON = {
     "IDEMPOTENCY_IN_PROGRESS": "This form is being worked on already. Look again in a moment.",
 }
 """The refusals whose whole message is for programs, by the word on the wire."""
+_TEXT = re.compile(r"\b([Ss])(?:end|ave) (the|its) text with POST /v1/documents\b")
 _STEP = re.compile(r" with (?:GET|POST|PUT|PATCH|DELETE) /v1[^\s;,.]*")
 
 
 def told(reason: str, message: str) -> str:
     """Say a refusal without requests and headers: an own sentence, or the message without the path of its advice."""
-    return BY_REASON.get(reason) or _STEP.sub("", message)
+    return BY_REASON.get(reason) or advice(message)
+
+
+def advice(message: str) -> str:
+    """Take requests out of a message: what a person does instead stays."""
+    kept = _TEXT.sub(lambda found: f"{'K' if found[1] == 'S' else 'k'}eep {found[2]} text as a new document", message)
+    return _STEP.sub("", kept)

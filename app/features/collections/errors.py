@@ -21,3 +21,10 @@ class ItemsNotFound(NotFound):
             f"{count} of the items were not found, so that none was added. List or search items to find their ids.",
             details={"missing": missing},
         )
+
+
+class ItemNotFound(NotFound):
+    """The item whose collections are asked for is absent, in the trash, or out of the caller's reach."""
+
+    def __init__(self) -> None:
+        super().__init__("Item not found. List or search items to find its id.")

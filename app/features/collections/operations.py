@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.features.collections import queries
-from app.features.collections.errors import CollectionNotFound, ItemsNotFound
+from app.features.collections.errors import CollectionNotFound, ItemNotFound, ItemsNotFound
 from app.features.collections.schemas import (
     DEFAULT_ICON,
     TOOL_ITEMS,
@@ -42,13 +42,16 @@ if TYPE_CHECKING:
 _GUARDED = (CollectionNotFound, RevisionMismatch, PreconditionConflict)
 
 
-@query("collections.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY)
+@query("collections.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(ItemNotFound,))
 async def list_collections(ctx: Context, args: ListCollections) -> Page[Collection]:
-    """List collections, newest first, with the number of their items."""
+    """List collections, newest first, with the number of their items; all, or those that hold one item."""
     limit, notice = clamped(args.limit)
     after = cursor.decode(args.cursor) if args.cursor else None
+    kinds = readable_kinds(ctx)
     async with ctx.snapshot() as tx:
-        rows = await queries.list_collections(tx, readable_kinds(ctx), args, after, limit + 1)
+        if args.item_id is not None and not await queries.item_exists(tx, kinds, args.item_id):
+            raise ItemNotFound
+        rows = await queries.list_collections(tx, kinds, args, after, limit + 1)
     return paged(rows, limit, notice, lambda row: Collection.model_validate(dict(row), by_name=True))
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from app.features.collections.schemas import Collection
+    from app.features.collections.schemas import ChangeItems, Collection
+    from app.gate.operation import Operation
 
 PATH: Final = "/dashboard/collections"
 PAGE_SIZE: Final = 50
@@ -183,6 +184,23 @@ async def delete(request: Request) -> Response:
     return redirect(PATH)
 
 
+async def place(request: Request) -> Response:
+    """Put an item into a collection, from its own page."""
+    return await _held(request, operations.add_items)
+
+
+async def displace(request: Request) -> Response:
+    """Take an item out of a collection, from its own page."""
+    return await _held(request, operations.remove_items)
+
+
+async def _held(request: Request, change: Operation[ChangeItems, Any]) -> Response:
+    fields = await form(request)
+    kind, item_id = request.path_params["kind"], request.path_params["id"]
+    await call(request, change, collectionId=fields.get("collection", ""), itemIds=[item_id], itemType=kind)
+    return redirect(f"/dashboard/{kind}s/{item_id}")
+
+
 PAGES = [
     Page(PATH, collections),
     Page(f"{PATH}/bulk", bulk, ("POST",)),
@@ -192,5 +210,7 @@ PAGES = [
     Page(f"{PATH}/{{id}}/edit", save, ("POST",)),
     Page(f"{PATH}/{{id}}/remove", remove, ("POST",)),
     Page(f"{PATH}/{{id}}/delete", delete, ("POST",)),
+    Page(f"{PATH}/of/{{kind}}/{{id}}/add", place, ("POST",)),
+    Page(f"{PATH}/of/{{kind}}/{{id}}/remove", displace, ("POST",)),
     Page(f"{PATH}/{{id}}", collection),
 ]

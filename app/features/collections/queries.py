@@ -39,8 +39,16 @@ _LIST = f"""
         OR position(lower($3) IN lower(c.description)) > 0)
    AND ($4::timestamptz IS NULL OR (c.created_at, c.id) < ($4, $5::uuid))
    AND c.tags @> $6::text[]
+   AND ($7::uuid IS NULL
+        OR EXISTS (SELECT FROM collection_items i
+                    WHERE i.workspace_id = c.workspace_id AND i.collection_id = c.id AND i.item_type = ANY ($2)
+                      AND i.item_id = $7))
  ORDER BY c.created_at DESC, c.id DESC
- LIMIT $7
+ LIMIT $8
+"""
+
+_ITEM_EXISTS = """
+SELECT EXISTS (SELECT FROM items WHERE workspace_id = $1 AND kind = ANY ($2) AND id = $3 AND deleted_at IS NULL)
 """
 
 _EXISTS = "SELECT EXISTS (SELECT FROM collections WHERE workspace_id = $1 AND id = $2 AND deleted_at IS NULL)"
@@ -105,8 +113,13 @@ async def list_collections(
     tx: Tx, kinds: Sequence[str], args: ListCollections, after: tuple[datetime, UUID] | None, limit: int
 ) -> list[asyncpg.Record]:
     """List collections, newest first, after a cursor."""
-    created_at, collection_id = after or (None, None)
-    return await tx.fetch(_LIST, tx.workspace_id, kinds, args.search, created_at, collection_id, args.tags, limit)
+    values = (kinds, args.search, *(after or (None, None)), args.tags, args.item_id, limit)
+    return await tx.fetch(_LIST, tx.workspace_id, *values)
+
+
+async def item_exists(tx: Tx, kinds: Sequence[str], item_id: UUID) -> bool:
+    """Tell whether there is an item of these kinds that is not in the trash."""
+    return bool(await tx.fetchval(_ITEM_EXISTS, tx.workspace_id, kinds, item_id))
 
 
 async def list_items(

@@ -12,7 +12,19 @@ from app.kit import revision as revisions
 from app.kit.guarded import Guarded
 from app.kit.ids import NO_ID, Id, parse_id
 from app.kit.paging import After, PageSize
-from app.kit.schema import EpochMs, Model, NotBlank, Page, Pagination, TagFilter, Tags, absent, as_list, not_null
+from app.kit.schema import (
+    EpochMs,
+    Model,
+    NotBlank,
+    Page,
+    Pagination,
+    RestOnly,
+    TagFilter,
+    Tags,
+    absent,
+    as_list,
+    not_null,
+)
 
 DEFAULT_ICON = "\N{FILE FOLDER}"
 MAX_NAME = 200
@@ -47,6 +59,9 @@ class ListCollections(Model):
     limit: PageSize
     tags: Annotated[TagFilter, Field(default_factory=list)]
     cursor: After
+    item_id: Annotated[
+        Id | None, RestOnly(), Field(default=None, description="Only those that hold this document or prompt.")
+    ]
 
 
 class CreateCollection(Model):

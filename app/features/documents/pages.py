@@ -15,14 +15,21 @@ from app.features.documents.editing import EDITING, shown_editor
 from app.features.documents.history import HISTORY
 from app.gate.prose import Prose
 from app.kit.errors import AppError, RevisionMismatch
+from app.kit.markdown.html import contents
 from app.kit.paging import MAX_LIMIT
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from app.kit.markdown.html import Entry
+
 PATH: Final = "/dashboard/documents"
 PAGE_SIZE: Final = 50
+_OUTLINED: Final = 2_000
+"""Characters of a text from which on it has a table of contents, if it has this many headings:"""
+_FEWEST_HEADINGS: Final = 3
+_MOST_HEADINGS: Final = 200
 STATES = [
     ("", "Any state"),
     ("ready", "Ready"),
@@ -145,20 +152,34 @@ async def document(request: Request) -> Response:
 
 async def _shown(request: Request, status: int = 200, error: str = "") -> Response:
     raw = request.query_params.get("as") == "stored"
-    shown, places = await asyncio.gather(
-        _read(request, raw=raw), call(request, collections.list_collections, limit=MAX_LIMIT)
-    )
-    return render(request, "document.html", status, **shown, raw=raw, collections=places.data, error=error)
-
-
-async def _read(request: Request, *, raw: bool) -> dict[str, Any]:
-    """Read a document, what other features say about it, and its text as HTML, unless it is shown as it is stored."""
     found = (await call(request, operations.get_document, documentId=request.path_params["id"])).data
-    more = await panels(request, "documents", found)
-    html = None
-    if not raw:
-        html = await gate_of(request).get(Prose).html((await person(request)).workspace_id, found.content)
-    return {"document": found, "panels": more, "html": html, "editable": len(found.content) <= MAX_TEXT}
+    more, html = await asyncio.gather(panels(request, "documents", found), _html(request, "" if raw else found.content))
+    return render(
+        request,
+        "document.html",
+        status,
+        document=found,
+        panels=more,
+        raw=raw,
+        html=None if raw else html,
+        outline=_outline(html or "") if len(found.content) >= _OUTLINED else [],
+        editable=len(found.content) <= MAX_TEXT,
+        error=error,
+    )
+
+
+async def _html(request: Request, text: str) -> str | None:
+    return await gate_of(request).get(Prose).html((await person(request)).workspace_id, text)
+
+
+def _outline(html: str) -> list[tuple[int, Entry]]:
+    """List the headings of the two upper levels with their depth, without one that stands above all others."""
+    found = contents(html)
+    if found and all(entry.level > found[0].level for entry in found[1:]):
+        found = found[1:]
+    top = min((entry.level for entry in found), default=0)
+    listed = [(entry.level - top, entry) for entry in found if entry.level <= top + 1]
+    return listed[:_MOST_HEADINGS] if len(listed) >= _FEWEST_HEADINGS else []
 
 
 async def delete(request: Request) -> Response:
@@ -176,23 +197,12 @@ async def delete(request: Request) -> Response:
     return redirect(PATH)
 
 
-async def collect(request: Request) -> Response:
-    """Put a document into a collection."""
-    fields = await form(request)
-    here = request.path_params["id"]
-    to = fields.get("collection", "")
-    if to:
-        await call(request, collections.add_items, collectionId=to, itemIds=[here], itemType=ItemType.DOCUMENT)
-    return redirect(f"{PATH}/{here}")
-
-
 PAGES = [
     Page(PATH, documents),
     Page(f"{PATH}/bulk", bulk, ("POST",)),
     Page(f"{PATH}/new", new),
     Page(f"{PATH}/new", create, ("POST",)),
     Page(f"{PATH}/{{id}}/delete", delete, ("POST",)),
-    Page(f"{PATH}/{{id}}/collect", collect, ("POST",)),
     *EDITING,
     *HISTORY,
     Page(f"{PATH}/{{id}}", document),

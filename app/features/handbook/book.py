@@ -96,6 +96,11 @@ class Book:
         return found[found.index(leaf) + 1]
 
     @cached_property
+    def shelf(self) -> list[tuple[str, str, str]]:
+        """The pages for a navigation: each with its section, path and title."""
+        return [(leaf.guide.section, leaf.guide.path, leaf.guide.title) for leaf in self.leaves.values()]
+
+    @cached_property
     def llms(self) -> str:
         """The index in the form of llmstxt.org."""
         head = f"# {self.facts.product}: handbook\n\n> {self.facts.summary}\n\nEvery page is its address plus `.md`.\n"

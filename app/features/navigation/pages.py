@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
@@ -31,13 +32,14 @@ _SHOWN: Final = 1200
 """Characters of a passage that are shown."""
 _BEGINNING: Final = 800
 """Characters of a document that stand for it where similar ones are looked for."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 KINDS = ("documents", "prompts", "collections")
 
 
 async def find(request: Request) -> Response:
     """Search all kinds by meaning or literally, or what is similar to a document; show passages of one hit in place."""
     await person(request)
-    chosen = filters(request, "q", "type", "mode", "tag", "similar", "open")
+    chosen = filters(request, "q", "type", "mode", "tag", "asOf", "similar", "open")
     like = None
     query = chosen["q"][:MAX_QUERY]
     if chosen["similar"]:
@@ -48,9 +50,8 @@ async def find(request: Request) -> Response:
     if query:
         literal = chosen["mode"] == "literal" and like is None
         try:
-            answer = await call(
-                request, search.search_items, q=query, semantic=not literal, limit=_LIMIT, tags=tags_of(chosen["tag"])
-            )
+            more = filled({"asOf": _end_of(chosen["asOf"]), "tags": tags_of(chosen["tag"])})
+            answer = await call(request, search.search_items, q=query, semantic=not literal, limit=_LIMIT, **more)
             found, meta = answer.data, answer.meta
             passages = await _passages(request, query, chosen["open"])
         except AppError as refusal:
@@ -71,6 +72,11 @@ async def find(request: Request) -> Response:
         kept=urlencode(filled(kept)),
         error=error,
     )
+
+
+def _end_of(day: str) -> str:
+    """Give the last moment of a day, by UTC; what is no day is judged by the operation."""
+    return f"{day}T23:59:59.999999Z" if _DAY.fullmatch(day) else day
 
 
 def _hits(found: Hits | None, without: Any) -> dict[str, list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from app.edge.web.forms import choices, filled, filters, kept, tags_of, ticked
 from app.edge.web.page import Page, call, form, panels, redirect, render
@@ -96,14 +96,12 @@ async def prompt(request: Request) -> Response:
 async def _shown(request: Request, status: int = 200, error: str = "") -> Response:
     here = request.path_params["id"]
     asked = filled(filters(request, "label"))
-    found, labels, places = await asyncio.gather(
+    found, labels = await asyncio.gather(
         call(request, operations.get_prompt, promptId=here, **asked),
         call(request, operations.list_labels, promptId=here),
-        call(request, collections.list_collections, limit=MAX_LIMIT),
     )
-    shown: dict[str, Any] = {"prompt": found.data, "labels": labels.data, "collections": places.data}
     more = await panels(request, "prompts", found.data)
-    return render(request, "prompt.html", status, **shown, panels=more, error=error)
+    return render(request, "prompt.html", status, prompt=found.data, labels=labels.data, panels=more, error=error)
 
 
 async def delete(request: Request) -> Response:
@@ -127,22 +125,12 @@ async def archive(request: Request) -> Response:
     return redirect(f"{PATH}/{here}")
 
 
-async def collect(request: Request) -> Response:
-    """Put a prompt into a collection."""
-    fields = await form(request)
-    here, to = request.path_params["id"], fields.get("collection", "")
-    if to:
-        await call(request, collections.add_items, collectionId=to, itemIds=[here], itemType=ItemType.PROMPT)
-    return redirect(f"{PATH}/{here}")
-
-
 PAGES = [
     Page(PATH, prompts),
     Page(f"{PATH}/bulk", bulk, ("POST",)),
     *EDITING,
     Page(f"{PATH}/{{id}}/delete", delete, ("POST",)),
     Page(f"{PATH}/{{id}}/archive", archive, ("POST",)),
-    Page(f"{PATH}/{{id}}/collect", collect, ("POST",)),
     *HISTORY,
     Page(f"{PATH}/{{id}}", prompt),
 ]

@@ -118,6 +118,11 @@ def unmarked(text: str, ours: Iterable[str] = ()) -> str:
     return re.sub(doubled, lambda found: found[0] if len(found[0]) > 1 else f"{found[0]} ", sanitize(text))
 
 
+def said_as(quote: str) -> str:
+    """Fit a quote into a line of an answer."""
+    return " ".join(unmarked(quote).splitlines())
+
+
 @dataclass(frozen=True, slots=True)
 class Validated:
     """What a model said, as far as it rests on passages: the chunks that it cites, and how much was taken out."""

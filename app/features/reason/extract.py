@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from app.features.reason import sentences
-from app.features.reason.citations import cite, mark, unmarked
+from app.features.reason.citations import cite, mark, said_as, unmarked
 from app.kit.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -154,5 +154,4 @@ def _written(chosen: list[Sentence], pairs: list[tuple[Sentence, Sentence]]) -> 
 
 def _quoted(item: Sentence) -> str:
     """Quote a sentence on one line; its citation has it exactly, this only as far as it cannot pass for more."""
-    text = " ".join(unmarked(item.text).splitlines())
-    return f"“{text}” {mark(item.passage.row['id'])}"
+    return f"“{said_as(item.text)}” {mark(item.passage.row['id'])}"

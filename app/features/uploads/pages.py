@@ -28,7 +28,13 @@ async def upload(request: Request) -> Response:
 
 
 async def _shown(
-    request: Request, status: int = 200, *, collection: str = "", tags: str = "", outcomes: list[Any] | None = None
+    request: Request,
+    status: int = 200,
+    *,
+    collection: str = "",
+    tags: str = "",
+    outcomes: list[Any] | None = None,
+    error: str = "",
 ) -> Response:
     places = (await call(request, collections.list_collections, limit=MAX_LIMIT)).data
     return render(
@@ -39,6 +45,7 @@ async def _shown(
         collection=collection,
         tags=tags,
         outcomes=outcomes or [],
+        error=error,
         kinds=len(MEDIA_TYPES) + len(LANGUAGES),
         mebibytes=web_of(request).max_body_bytes // _MIB,
     )
@@ -66,9 +73,9 @@ async def send(request: Request) -> Response:
             outcome["error"] = error.message
         outcomes.append(outcome)
     status = 200 if any(outcome["document"] for outcome in outcomes) else 400
-    return await _shown(
-        request, status, collection=fields.get("collection", ""), tags=fields.get("tags", ""), outcomes=outcomes
-    )
+    chosen = {"collection": fields.get("collection", ""), "tags": fields.get("tags", "")}
+    missing = "" if files else "Choose one or more files first."
+    return await _shown(request, status, **chosen, outcomes=outcomes, error=missing)
 
 
 async def original(request: Request) -> Response:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -11,6 +13,9 @@ from urllib.parse import urlsplit
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from app.kit.markdown.blocks import MAX_HEADING, plain
+from app.kit.markdown.outline import Anchors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,6 +38,7 @@ _TAGS: Final = {
     "h5",
     "h6",
     "hr",
+    "input",
     "li",
     "ol",
     "p",
@@ -41,6 +47,24 @@ _TAGS: Final = {
 } | {"strong", "table", "tbody", "td", "th", "thead", "tr", "ul"}
 _SCHEMES: Final = {"http", "https", "mailto"}
 _ADDRESS = re.compile(r"(?:https?://[!-~]+|mailto:[!-~]+)", re.IGNORECASE)
+_HEADINGS: Final = [f"h{level}" for level in range(2, _DEEPEST_HEADING + 1)]
+_QUOTABLE: Final = ("p", "li", "tr", "pre", "code")
+_PREFIX: Final = "t-"
+"""Of all ids in a stranger's text, so that none is one of the page around it."""
+_QUOTED: Final = ".quote"  # with a character that no anchor of a heading has
+QUOTED_ID: Final = f"{_PREFIX}{_QUOTED}"
+"""The id of the block where the text begins that is marked as quoted."""
+_ATTRIBUTES: Final = {
+    "a": {"href", "title"},
+    "ol": {"start"},
+    "input": {"checked", "aria-label"},
+    **{name: {"id"} for name in [*_HEADINGS, *_QUOTABLE]},
+}
+_CLASSES: Final = {name: {"quoted", "task"} for name in _QUOTABLE}
+_LINE_END = re.compile(r"\r\n?|\n")
+_TASK = re.compile(r"\[([ xX])\][ \t]+")
+_TITLE = re.compile(rf'<h([2-6]) id="({_PREFIX}[^"]*)"[^>]*>(.*?)</h\1>', re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
 OPEN_PATHS: Final = ("/s/", "/docs")
 """Paths of this service that anybody can open; every other address of it is somebody's own."""
 
@@ -53,32 +77,100 @@ def _parser() -> MarkdownIt:
 _PARSER: Final = _parser()
 
 
-def strange_html(text: str, own: Iterable[str] = ()) -> str:
+def strange_html(text: str, own: Iterable[str] = (), quoted: tuple[int, int] | None = None) -> str:
     """Render a stranger's Markdown: no HTML of theirs, no image that loads by itself, no link that leads inside.
 
     A link stays only where it leads to another site by http or https, or to a mail address; others become their text.
-    Images become links. Headings start at the second level, since the page has a title of its own. The sanitizer comes
-    last, and nothing may be done to what it gives.
+    Images become links. Headings start at the second level, since the page has a title of its own; those of the text
+    itself have ids. Boxes of task lists cannot be ticked. The sanitizer comes last, and nothing may be done to what it
+    gives.
 
     Args:
         own: base addresses of this service, whose pages are private but for `OPEN_PATHS`.
+        quoted: a span of the text, in characters; the blocks that hold it are marked, the first as `QUOTED_ID`.
     """
     hosts = frozenset(urlsplit(base).netloc.lower() for base in own)
     tokens = _PARSER.parse(text)
+    _set_anchors(tokens)
+    _set_boxes(tokens)
+    if quoted is not None:
+        _set_quoted(tokens, *_lines(text, *quoted))
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + 1, _DEEPEST_HEADING)}"
+        token.info = ""  # no language is shown, nor becomes a class
         if token.children:
             token.children = _safe_inline(token.children, hosts)
     return nh3.clean(
         _PARSER.renderer.render(tokens, _PARSER.options, {}),
         tags=_TAGS,
         clean_content_tags={"script", "style"},
-        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        attributes=_ATTRIBUTES,
+        allowed_classes=_CLASSES,
+        set_tag_attribute_values={"input": {"type": "checkbox", "disabled": ""}},
+        id_prefix=_PREFIX,
         strip_comments=True,
         link_rel="noopener noreferrer nofollow ugc",
         url_schemes=_SCHEMES,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A heading in a table of contents: its level in the page, its id, and its words."""
+
+    level: int
+    id: str
+    text: str
+
+
+def contents(rendered: str) -> list[Entry]:
+    """List the headings of what `strange_html` gave, in text order."""
+    return [
+        Entry(int(level), html.unescape(name), html.unescape(_TAG.sub("", title)).strip())
+        for level, name, title in _TITLE.findall(rendered)
+    ]
+
+
+def _set_anchors(tokens: list[Token]) -> None:
+    """Give the headings of a text the anchors by which its sections are edited too."""
+    anchors = Anchors()
+    for opened, inline in pairwise(tokens):
+        if opened.type == "heading_open" and opened.level == 0 and len(inline.content) <= MAX_HEADING:
+            opened.attrSet("id", anchors.take(plain(inline.content)))
+
+
+def _set_boxes(tokens: list[Token]) -> None:
+    """Turn `[ ]` and `[x]` at the start of a list's item into a box."""
+    for item, paragraph, inline in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if (item.type, paragraph.type) != ("list_item_open", "paragraph_open") or not inline.children:
+            continue
+        first = inline.children[0]
+        if first.type == "text" and (found := _TASK.match(first.content)):
+            first.content = f" {first.content[found.end() :]}"
+            state = ' aria-label="To do"' if found[1] == " " else ' checked="" aria-label="Done"'
+            inline.children.insert(0, Token("html_inline", "", 0, content=f"<input{state}>"))
+            item.attrJoin("class", "task")
+
+
+def _lines(text: str, start: int, end: int) -> tuple[int, int]:
+    """Give the lines of a span as the parser counts them: the first, and the one behind the last."""
+    first = len(_LINE_END.findall(text, 0, start))
+    return first, first + len(_LINE_END.findall(text, start, end)) + 1
+
+
+def _set_quoted(tokens: list[Token], first: int, last: int) -> None:
+    """Mark the innermost blocks on some lines; a paragraph of a close list is its item."""
+    item, is_first = None, True
+    for token in tokens:
+        item = token if token.type == "list_item_open" else item
+        if token.type not in ("paragraph_open", "tr_open", "fence", "code_block") or token.map is None:
+            continue
+        if token.map[0] < last and token.map[1] > first and (block := item if token.hidden else token):
+            block.attrJoin("class", "quoted")
+            if is_first:
+                block.attrSet("id", _QUOTED)
+            is_first = False
 
 
 def words(text: str) -> str:
@@ -138,10 +230,10 @@ def own_html(text: str) -> str:
     for opened, inline in pairwise(tokens):
         if opened.type == "heading_open":
             opened.attrSet("id", _distinct(slug(inline.content), taken))
-    html: str = _PARSER.renderer.render(tokens, _PARSER.options, {})
-    return html.replace("<table>", '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>').replace(
-        "</table>", "</table></div>"
-    )
+    rendered: str = _PARSER.renderer.render(tokens, _PARSER.options, {})
+    return rendered.replace(
+        "<table>", '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>'
+    ).replace("</table>", "</table></div>")
 
 
 def slug(title: str) -> str:

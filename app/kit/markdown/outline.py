@@ -38,7 +38,7 @@ def outline(text: str, headings: list[Heading]) -> list[Section]:
     first = headings[0].start if headings else len(text)
     if text[:first].strip("\ufeff \t\r\n") or (text and not headings):
         found.append(Section(0, None, (), "", 0, 0, first, None))
-    anchors = _Anchors()
+    anchors = Anchors()
     ancestors: list[int] = []
     for heading, following in zip_longest(headings, headings[1:]):
         while ancestors and found[ancestors[-1]].level >= heading.level:
@@ -54,7 +54,7 @@ def outline(text: str, headings: list[Heading]) -> list[Section]:
     return found
 
 
-class _Anchors:
+class Anchors:
     """Hands out the anchors GitHub would: lower case, hyphens for spaces, a number behind a repeated one."""
 
     def __init__(self) -> None:

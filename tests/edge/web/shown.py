@@ -181,6 +181,23 @@ async def open_passages(page: Page) -> None:
     await page.get_by_role("link", name="Close the passages").wait_for()
 
 
+async def _ask(page: Page) -> None:
+    """Ask until what the owner wrote is indexed."""
+    deadline = time.monotonic() + _LINK_SECONDS
+    while True:
+        await page.fill("#q-q", "What is announced after the build?")
+        await send(page, "main button[type=submit]")
+        if await page.locator(".cite").count():
+            return
+        assert time.monotonic() < deadline
+
+
+async def _open_citation(page: Page) -> None:
+    await _ask(page)
+    async with page.expect_navigation():
+        await page.locator(".cite").first.click()
+
+
 VIEWS = [
     View("sign-in", "/sign-in", "nobody"),
     View("sign-in-refused", "/sign-in", "nobody", 401, _wrong_password),
@@ -277,9 +294,15 @@ VIEWS = [
     View("collection-edit", "/dashboard/collections/{collection}/edit", served_by="/dashboard/collections/{id}/edit"),
     View("collection-add", "/dashboard/collections/{collection}/add", served_by="/dashboard/collections/{id}/add"),
     View("search", "/dashboard/search?q=release"),
+    View("search-as-of", "/dashboard/search?q=release&asOf=2030-01-01"),
     View("search-passages", "/dashboard/search?q=release", act=open_passages),
     View("search-rtl", "/dashboard/search?q=الإصدار&mode=literal", served_by="/dashboard/search"),
     View("search-empty", "/dashboard/search", "guest"),
+    View("ask", "/dashboard/ask"),
+    View("ask-answered", "/dashboard/ask?document={document}", act=_ask),
+    View("ask-nothing", "/dashboard/ask", "guest"),
+    View("citation", "/dashboard/ask", act=_open_citation, served_by="/dashboard/citations/{id}"),
+    View("no-citation", "/dashboard/citations/none", "owner", 404, served_by="/dashboard/citations/{id}"),
     View("trash", "/dashboard/trash"),
     View("settings", "/dashboard/settings"),
     View("audit", "/dashboard/audit"),

@@ -54,6 +54,62 @@ async def test_times_are_the_viewers_and_utc_is_still_told(scene: World):
 
 
 @proves("WEB-COMFORT")
+async def test_lists_show_the_day_and_the_time_on_demand(scene: World):
+    page = await (await scene.visit("owner", timezone_id="Asia/Tokyo", locale="en-GB")).new_page()
+    await page.goto(scene.url("/dashboard/documents"))
+    time = page.locator(".aside time").first
+    there = datetime.fromisoformat(await time.get_attribute("datetime")).astimezone(ZoneInfo("Asia/Tokyo"))
+    assert await time.inner_text() == f"{there.day} {there:%b %Y}"
+    told = rf"{there.day} {there:%b %Y}, {there:%H:%M} · \d{{4}}-\d\d-\d\d \d\d:\d\d UTC"
+    assert re.fullmatch(told, await time.get_attribute("title"))
+    bare = await (await scene.visit("owner", scripts=False)).new_page()
+    await bare.goto(scene.url("/dashboard/documents"))
+    assert re.fullmatch(r"\d{1,2} \w{3} \d{4}", await bare.locator(".aside time").first.inner_text())
+    for opened in (page, bare):
+        await opened.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_blocks_of_code_are_copied_without_the_button(scene: World):
+    context = await scene.visit("owner")
+    await context.grant_permissions(["clipboard-read", "clipboard-write"], origin=scene.up.url)
+    page, complaints = await quiet(context)
+    await page.goto(scene.url("/docs/coordination"))
+    block = page.locator(".prose pre").first
+    stored = await block.locator("code").text_content()
+    await block.get_by_role("button").click()
+    await block.get_by_role("button", name="Copied").wait_for()
+    assert await page.evaluate("navigator.clipboard.readText()") == stored
+    assert "Copied" not in stored
+    assert complaints == []
+    await context.close()
+
+
+@proves("WEB-EDGE")
+async def test_head_and_content_of_all_pages_begin_at_one_edge(scene: World):
+    page = await (await scene.visit("owner", viewport={"width": 1600, "height": 900})).new_page()
+    edges = {}
+    for path in (
+        "/dashboard",
+        "/dashboard/documents",
+        "/dashboard/documents/{document}",
+        "/dashboard/documents/{document}/edit",
+        "/dashboard/documents/{document}/diff?from=1&to=1",
+        "/dashboard/share/document/{document}",
+        "/dashboard/search",
+        "/dashboard/ask",
+        "/about",
+        "/docs",
+        "/dashboard/settings",
+    ):
+        await page.goto(scene.url(path))
+        first = page.locator(".sidenav p, main h1").first
+        edges[path] = {round((await one.bounding_box())["x"]) for one in (page.locator(".brand"), first)}
+    assert len(set().union(*edges.values())) == 1, edges
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
 async def test_passages_open_and_close_in_place(scene: World):
     page, complaints = await quiet(await scene.visit("owner"))
     await page.goto(scene.url("/dashboard/search?q=release"))

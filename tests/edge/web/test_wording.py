@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.edge.web.wording import BY_REASON, told
+from app.edge.web.wording import BY_REASON, advice, told
 
 FEATURES = Path(__file__).parents[3] / "app" / "features"
 FOR_PROGRAMS = re.compile(r"/v1/|If-Match|Idempotency-Key|X-ContextRepo|expectedRevision")
@@ -40,7 +40,12 @@ def test_no_refusal_tells_a_person_of_requests_and_headers(feature):
 
 def test_the_advice_stays_without_its_path_and_other_words_stay_as_they_are():
     said = "Files like 'a' cannot be read. Send the text with POST /v1/documents instead."
-    assert told("UNSUPPORTED_MEDIA_TYPE", said) == "Files like 'a' cannot be read. Send the text instead."
+    assert (
+        told("UNSUPPORTED_MEDIA_TYPE", said)
+        == "Files like 'a' cannot be read. Keep the text as a new document instead."
+    )
+    step = "Save it in another format, or send its text with POST /v1/documents."
+    assert advice(step) == "Save it in another format, or keep its text as a new document."
     assert told("NOT_FOUND", "Export not found. Start one with POST /v1/exports.") == "Export not found. Start one."
     assert told("NOT_FOUND", "It is not here.") == "It is not here."
     assert not any(FOR_PROGRAMS.search(text) for text in BY_REASON.values())

@@ -209,6 +209,38 @@ async def test_lists_are_narrowed_by_text_and_tags_and_come_in_pages(alice, bob,
     assert await found(limit=2, cursor=page["pagination"]["cursor"]) == ids[2:]
 
 
+@proves("COL-OF-ITEM")
+async def test_the_collections_of_an_item_are_those_that_the_caller_may_see(alice, bob, make):
+    document, prompt = await make.document(alice.client), await make.prompt(alice.client)
+    first, second = [await make.collection(alice.client, items=[document["id"]]) for _ in range(2)]
+    await alice.client.post(items_url(first), json={"itemIds": [prompt["id"]], "itemType": "prompt"})
+    await make.collection(alice.client, name="Empty")
+
+    async def found(user, item):
+        answer = await user.client.get("/v1/collections", params={"itemId": item["id"]})
+        if answer.status_code == 404:
+            return answer.json()["error"]["message"]
+        return [one["id"] for one in answer.json()["data"]]
+
+    assert await found(alice, document) == [second["id"], first["id"]]
+    assert await found(alice, prompt) == [first["id"]]
+    assert await found(await make.restricted(alice, second["id"]), document) == [second["id"]]
+    page = (await alice.client.get("/v1/collections", params={"itemId": document["id"], "limit": 1})).json()
+    params = {"itemId": document["id"], "cursor": page["pagination"]["cursor"]}
+    assert [one["id"] for one in (await alice.client.get("/v1/collections", params=params)).json()["data"]] == [
+        first["id"]
+    ]
+    without_prompts = await make.restricted(alice, first["id"], scopes=("documents.read",))
+    for user, item in (
+        (bob, document),
+        (await make.restricted(alice, second["id"]), prompt),
+        (without_prompts, prompt),
+    ):
+        assert (await found(user, item)).startswith("Item not found.")
+    await alice.client.delete(f"/v1/documents/{document['id']}")
+    assert (await found(alice, document)).startswith("Item not found.")
+
+
 @proves("COL-FILTER")
 async def test_documents_are_listed_by_collection_and_created_in_one(alice, bob, make):
     made = await make.collection(alice.client)

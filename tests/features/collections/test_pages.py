@@ -47,3 +47,40 @@ async def test_a_collection_that_was_changed_meanwhile_keeps_the_draft(service, 
     assert 'value="Mine"' in answer.text
     assert (await person.send(here, hidden(answer, here) | fields)).status_code == 303
     assert (await alice.client.get(f"/v1/collections/{made['id']}")).json()["data"]["name"] == "Mine"
+
+
+@proves("DASH-HELD")
+async def test_an_item_is_put_into_collections_and_taken_out_from_its_own_page(service, make, alice):
+    person = await signed_in(service, make, alice)
+    items = {"document": await make.document(alice.client), "prompt": await make.prompt(alice.client)}
+    for kind, item in items.items():
+        page, forms = f"/dashboard/{kind}s/{item['id']}", f"{LIST}/of/{kind}/{item['id']}"
+        if kind == "document":
+            assert "Make the first" in (await person.get(page)).text
+        made = [await make.collection(alice.client, name=f"{name} of a {kind}") for name in ("First", "Second")]
+        assert "In none yet." in (await person.get(page)).text
+        answer = await person.fill(page, f"{forms}/add", collection=made[0]["id"])
+        assert (answer.status_code, answer.headers["location"]) == (303, page)
+        shown = await person.get(page)
+        assert f'<a href="{LIST}/{made[0]["id"]}">' in shown.text
+        assert f'<option value="{made[0]["id"]}"' not in shown.text
+        assert f'<option value="{made[1]["id"]}"' in shown.text
+        held = (await alice.client.get("/v1/collections", params={"itemId": item["id"]})).json()["data"]
+        assert [one["name"] for one in held] == [f"First of a {kind}"]
+        answer = await person.fill(page, f"{forms}/remove", collection=made[0]["id"])
+        assert (answer.status_code, answer.headers["location"]) == (303, page)
+        assert f'<a href="{LIST}/{made[0]["id"]}">' not in (await person.get(page)).text
+        assert (await person.fill(page, f"{forms}/add", collection="none")).status_code == 404
+
+
+@proves("DASH-HELD")
+async def test_a_viewer_sees_the_collections_of_an_item_and_no_form(service, make, alice):
+    document = await make.document(alice.client)
+    here = f"/dashboard/documents/{document['id']}"
+    viewer = await signed_in(service, make, await make.member(alice.workspace_id, "viewer"))
+    assert "p-collections" not in (await viewer.get(here)).text
+    made = await make.collection(alice.client, name="Seen by all", items=[document["id"]])
+    shown = (await viewer.get(here)).text
+    assert f'<a href="{LIST}/{made["id"]}">' in shown
+    assert "/dashboard/collections/of/" not in shown
+    assert "Take out" not in shown

@@ -31,7 +31,7 @@ async def test_a_document_is_written_read_and_edited(person, alice):
     stored = await read(alice, here.rpartition("/")[2])
     assert (stored["title"], stored["content"], stored["tags"]) == ("Plan", text, ["a", "b"])
     shown = await person.get(here)
-    assert "<h2>Café</h2>" in shown.text
+    assert '<h2 id="t-café">Café</h2>' in shown.text
     assert "<em>good</em>" in shown.text
     assert "# Café" in (await person.get(f"{here}?as=stored")).text
     fields = {"title": "Plan", "content": as_browser(text + "More.\n"), "tags": "a, b", "action": "save"}
@@ -267,3 +267,18 @@ async def test_only_a_source_on_the_web_is_a_link(person, alice, make, sql, url,
     shown = (await person.get(f"{LIST}/{made['id']}")).text
     assert f"<bdi>{url}</bdi>" in shown
     assert (f'href="{url}"' in shown) is linked
+
+
+@proves("DASH-OUTLINE")
+async def test_a_long_document_has_a_table_of_contents(person, make, alice):
+    below = "\n\n".join(f"## Part {n}\n\n### Deeper {n}\n\n#### Deepest {n}\n\n" + "Words. " * 90 for n in range(4))
+    long = await make.document(alice.client, content=f"# The whole <b>\n\n{below}")
+    shown = (await person.get(f"{LIST}/{long['id']}")).text
+    assert shown.count('<a href="#t-') == 2 * 8  # once for narrow windows, once for wide ones
+    for target in re.findall(r'<a href="#(t-[^"]+)"', shown):
+        assert f'id="{target}"' in shown
+    assert "The whole" not in re.search(r'<nav aria-label="Contents">.*?</nav>', shown)[0]
+    assert 'href="#t-' not in (await person.get(f"{LIST}/{long['id']}?as=stored")).text
+    for text in (below[:1000], "Words. " * 900, "# One\n\n# Two\n\n" + "Words. " * 900):
+        other = await make.document(alice.client, content=text)
+        assert 'href="#t-' not in (await person.get(f"{LIST}/{other['id']}")).text

@@ -18,6 +18,7 @@ ALLOWED = {
     "h5",
     "h6",
     "hr",
+    "input",
     "li",
     "ol",
     "p",
@@ -32,7 +33,13 @@ ALLOWED = {
     "tr",
     "ul",
 }
-ATTRIBUTES = {"a": {"href", "title", "rel"}, "ol": {"start"}}
+ATTRIBUTES = {
+    "a": {"href", "title", "rel"},
+    "ol": {"start"},
+    "li": {"class"},
+    "input": {"type", "disabled", "checked", "aria-label"},
+    **{f"h{level}": {"id"} for level in range(2, 7)},
+}
 
 MARKDOWN = [
     "[x](javascript:alert(1))",
@@ -74,6 +81,8 @@ MARKDOWN = [
     "&#x3c;script&#x3e;",
     "\u202e<b>right</b>",
     "[x](https://xn--/%00)",
+    "- [x] <input onfocus=alert(1)>",
+    '# "onclick="alert(1)',
 ]
 
 
@@ -129,6 +138,10 @@ class Judge(html.parser.HTMLParser):
                 self.wrong.append(f"<{tag} {name}>")
             if name == "href" and not _good(value or ""):
                 self.wrong.append(f"href {value!r}")
+            if (name == "id" and not (value or "").startswith("t-")) or (name == "class" and value != "task"):
+                self.wrong.append(f"{name} {value!r}")
+        if tag == "input" and not {("type", "checkbox"), ("disabled", "")} <= set(attrs):
+            self.wrong.append(f"input {attrs}")
 
     def handle_comment(self, data: str) -> None:  # noqa: ARG002
         self.wrong.append("comment")

@@ -60,7 +60,7 @@ async def test_a_shared_document_is_a_page_for_people_that_nobody_may_index_or_s
     assert page.status_code == 200
     assert re.fullmatch(r"/s/[\w-]{43}", path(link))
     assert '<h1 dir="auto">Fog &amp; &lt;b&gt;light&lt;/b&gt;</h1>' in page.text
-    assert "<h2>Horn</h2>" in page.text
+    assert '<h2 id="t-horn">Horn</h2>' in page.text
     assert "<em>it</em>" in page.text
     assert 'property="og:title" content="Fog &amp; &lt;b&gt;light&lt;/b&gt;"' in page.text
     assert f'property="og:url" content="{link["url"]}"' in page.text

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from uuid import UUID
 
 from tests.contract.requirements import proves
 from tests.support.visitor import signed_in
@@ -45,3 +47,30 @@ async def test_a_search_for_nothing_and_of_strange_letters_is_answered(service, 
         answer = await person.get(f"{SEARCH}?{query}")
         assert answer.status_code in (200, 400, 404), query
         assert "<h1" in answer.text
+
+
+@proves("DASH-SEARCH")
+async def test_documents_are_searched_as_they_were_on_a_day(service, make, alice, sql):
+    person = await signed_in(service, make, alice)
+    document = await make.document(alice.client, title="Signals", content="The horn sounds.")
+    await make.prompt(alice.client, title="Horn prompt", content="Tell of a horn.")
+    for change in (
+        "document_revisions SET decided_at = $2 WHERE document_id",
+        "documents SET created_at = $2 WHERE id",
+    ):
+        late = datetime(2026, 5, 2, 23, 59, 59, tzinfo=UTC)
+        await sql.execute(f"UPDATE {change} = $1", UUID(document["id"]), late)
+    await alice.client.patch(f"/v1/documents/{document['id']}", json={"content": "A bell rings."})
+    await make.indexed(alice)
+    assert "Signals" not in (await person.get(f"{SEARCH}?q=horn&mode=literal")).text
+    then = (await person.get(f"{SEARCH}?q=horn&mode=literal&asOf=2026-05-02")).text
+    assert f'href="/dashboard/documents/{document["id"]}/diff?from=1"' in then
+    assert "Horn prompt" not in then
+    assert "as they were at the end of 2026-05-02" in then
+    assert 'value="2026-05-02"' in then
+    words = (await person.get(f"{SEARCH}?q=horn&asOf=2026-05-02")).text
+    assert "Signals" in words
+    assert "Words alone decided" in words
+    assert "Nothing found" in (await person.get(f"{SEARCH}?q=horn&mode=literal&asOf=2026-05-01")).text
+    for wrong in ("2026-02-31", "yesterday"):
+        assert 'class="notice bad"' in (await person.get(f"{SEARCH}?q=horn&asOf={wrong}")).text

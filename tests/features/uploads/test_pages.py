@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import re
+from uuid import UUID
 
+from app.features.uploads.errors import FileUnreadable
 from tests.contract.requirements import proves
 from tests.support import files
 from tests.support.visitor import signed_in
@@ -31,7 +33,8 @@ async def test_several_files_become_documents_and_one_that_cannot_be_read_says_w
     )
     assert answer.status_code == 200
     assert answer.text.count(">kept<") == 2
-    assert "Files like &#39;b.bin&#39; cannot be read" in answer.text
+    assert re.search("Files like &#39;b.bin&#39; cannot be read.*Keep the text as a new document instead", answer.text)
+    assert 'href="/dashboard/documents/new"' in answer.text
     made = (await alice.client.get("/v1/documents?tags=sea")).json()["data"]
     assert len(made) == 2
     here = next(html.unescape(path) for path in re.findall(r'href="(/dashboard/documents/[0-9a-f-]{36})"', answer.text))
@@ -52,4 +55,20 @@ async def test_a_file_that_our_page_did_not_send_is_refused(service, make, alice
 
 async def test_without_a_file_nothing_is_kept(service, make, alice):
     person = await signed_in(service, make, alice)
-    assert (await sent(person, ("", b"", "application/octet-stream"))).status_code == 400
+    answer = await sent(person, ("", b"", "application/octet-stream"))
+    assert answer.status_code == 400
+    assert "Choose one or more files first." in answer.text
+
+
+@proves("DASH-UPLOAD")
+async def test_a_file_that_turns_out_to_be_unreadable_says_on_its_page_what_to_do(service, make, alice, sql):
+    person = await signed_in(service, make, alice)
+    await sent(person, ("notes.txt", b"A text.", "text/plain"))
+    (made,) = (await alice.client.get("/v1/documents")).json()["data"]
+    why = f"{FileUnreadable('it holds no text')}"
+    await sql.execute("UPDATE documents SET status = 'failed', status_reason = $2 WHERE id = $1", UUID(made["id"]), why)
+    for path in (f"/dashboard/documents/{made['id']}", "/dashboard/documents"):
+        shown = (await person.get(path)).text
+        assert "The file cannot be read: it holds no text. Save it anew" in shown
+        assert "keep its text as a new document instead." in shown
+        assert "/v1/" not in shown

@@ -13,17 +13,42 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 // A link to one guide opens it.
 const named = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
 if (named instanceof HTMLDetailsElement) named.open = true;
-// Times as the viewer's clock shows them; without scripts, UTC is said.
+// Times as the viewer's clock shows them; without scripts, UTC is said. Lists show the day, and the rest on demand.
 const when = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const local = (root) => {
-  for (const time of root.querySelectorAll("time[datetime]")) {
+  for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
     const value = new Date(time.dateTime);
-    if (Number.isNaN(value.getTime()) || time.title) continue;
-    time.title = `${time.textContent} · ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
-    if (time.textContent.endsWith("UTC")) time.textContent = when.format(value);
+    if (Number.isNaN(value.getTime())) continue;
+    const short = time.dataset.day !== undefined;
+    time.dataset.local = "";
+    time.title = short
+      ? `${when.format(value)} · ${time.title}`
+      : `${time.textContent} · ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+    time.textContent = (short ? day : when).format(value);
   }
 };
-local(document);
+// Blocks of code can be copied as a whole.
+const copyable = (root) => {
+  if (!navigator.clipboard) return;
+  for (const code of root.querySelectorAll(".prose pre > code")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "quiet";
+    button.textContent = "Copy";
+    button.setAttribute("aria-live", "polite");
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = "Copied";
+    });
+    code.before(button);
+  }
+};
+const dressed = (root) => {
+  local(root);
+  copyable(root);
+};
+dressed(document);
 
 const fetched = async (url, options) => {
   const answer = await fetch(url, { credentials: "same-origin", ...options });
@@ -33,7 +58,7 @@ const swap = (page, id) => {
   const fresh = page.getElementById(id);
   const old = document.getElementById(id);
   if (!fresh || !old) return false;
-  local(fresh);
+  dressed(fresh);
   old.replaceWith(fresh);
   return true;
 };

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from migrations import functions
 
-revision = "0021"
-down_revision = "0020"
+revision = "0022"
+down_revision = "0021"
 
 COLUMNS = "".join(
     f"""
