@@ -45,12 +45,13 @@ def docx(text: str) -> bytes:
     return docx_of(("Normal", text))
 
 
-def xlsx(text: str) -> bytes:
+def xlsx(text: str, rows: int = 1) -> bytes:
     space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     sheets = '<sheets><sheet name="Log" sheetId="1" r:id="rId1"/></sheets>'
     book = f'{_XML}<workbook {space} xmlns:r="{_DOCUMENT}">{sheets}</workbook>'
-    cell = f'<c r="A1" t="inlineStr"><is><t>{text}</t></is></c>'
-    sheet = f'{_XML}<worksheet {space}><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
+    cell = f'<c t="inlineStr"><is><t>{text}</t></is></c>'
+    data = "".join(f'<row r="{number}">{cell}</row>' for number in range(1, rows + 1))
+    sheet = f"{_XML}<worksheet {space}><sheetData>{data}</sheetData></worksheet>"
     parts = {
         "xl/workbook.xml": book,
         "xl/_rels/workbook.xml.rels": _relations(("worksheet", "worksheets/sheet1.xml")),

@@ -88,9 +88,14 @@ async def test_a_pdf_of_very_many_pages_is_read_or_given_up_in_time():
 
 
 @proves("UPLOAD-BOUNDS")
-async def test_a_table_that_takes_too_much_memory_says_so():
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", b"a,b,c\n" * 400_000), ("a.xlsx", files.xlsx("a", rows=400_000))],
+    ids=["csv", "xlsx"],
+)
+async def test_a_table_that_takes_too_much_memory_says_so(name, content):
     with pytest.raises(FileUnreadable, match=f"too much memory. {SMALLER}"):
-        await read("a.csv", b"a,b,c\n" * 400_000, memory_bytes=512 * 1024 * 1024)
+        await read(name, content, memory_bytes=512 * 1024 * 1024)
 
 
 @proves("UPLOAD-BOUNDS")
