@@ -290,8 +290,9 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO app_system;
 REVOKE SELECT ON pgqueuer, pgqueuer_log, pgqueuer_schedules, pgqueuer_statistics FROM app_read;
 """
 
-SAMPLED = "vectors"
-"""Of a workspace the planner must know whether its vectors are many: then it walks the approximate index."""
+SAMPLED = ("vectors", "postings")
+"""Of a workspace's vectors the planner must know whether they are many: then it walks the approximate index. Of postings
+it must know that a passage has several, and takes the workspace and the passage for independent."""
 
 
 def upgrade() -> None:
@@ -302,7 +303,7 @@ def upgrade() -> None:
     for table in ("vectors", "postings"):
         functions.run("\n".join(_partition(table, part) for part in range(PARTITIONS)))
     for table in FENCED:
-        functions.run(tenant_policies(table, sampled=table == SAMPLED))
+        functions.run(tenant_policies(table, sampled=table in SAMPLED))
     functions.run(QueryBuilderEnvironment(settings=SETTINGS).build_install_query())
     functions.run(GRANTS)
     functions.run(ENQUEUE_FUNCTION)
@@ -315,7 +316,7 @@ def upgrade() -> None:
 def _partition(table: str, part: int) -> str:
     name = f"{table}_p{part:02}"
     bounds = f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {part})"
-    return f"CREATE TABLE {name} PARTITION OF {table} {bounds};" + tenant_policies(name, sampled=table == SAMPLED)
+    return f"CREATE TABLE {name} PARTITION OF {table} {bounds};" + tenant_policies(name, sampled=table in SAMPLED)
 
 
 def downgrade() -> None:

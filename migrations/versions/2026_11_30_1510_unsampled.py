@@ -17,7 +17,7 @@ BEGIN
     SELECT p.tablename FROM pg_policies p
       JOIN pg_attribute a ON a.attrelid = format('%I.%I', p.schemaname, p.tablename)::regclass
      WHERE p.schemaname = current_schema AND p.policyname = 'tenant' AND a.attname = 'workspace_id'
-       AND p.tablename !~ '^vectors(_p|$)'  -- whether the approximate index helps must be known
+       AND p.tablename !~ '^(vectors|postings)(_p|$)'  -- as the first migration has it
   LOOP
     EXECUTE format('ALTER TABLE %I ALTER COLUMN workspace_id SET STATISTICS {target}', v_table);
     IF to_regprocedure('pg_clear_attribute_stats(text, text, text, boolean)') IS NOT NULL THEN

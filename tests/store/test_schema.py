@@ -99,7 +99,7 @@ async def test_the_planner_takes_no_workspace_for_one_row(sql):
         " AND a.attstattarget IS DISTINCT FROM 0"
     )
     names = {row["relname"] for row in sampled} & await tenant_names(sql)
-    assert {name for name in names if re.fullmatch(r"vectors(_p\d+)?", name) is None} == set()
+    assert {name for name in names if re.fullmatch(r"(vectors|postings)(_p\d+)?", name) is None} == set()
 
 
 async def test_every_tenant_table_has_a_primary_key(sql):
