@@ -109,6 +109,8 @@ async def walked(page: Page) -> tuple[list[dict[str, Any]], list[str]]:
         focused = await page.evaluate(_FOCUSED)
         if focused is None:
             break
+        if met and focused["name"] == met[-1]["name"] and 'type="date"' in focused["name"]:
+            continue  # each part of a date is a stop of its own, with its own mark
         met.append(focused)
     return met, there
 
