@@ -62,8 +62,8 @@ def tenant_policies(table: str, column: str = "workspace_id", *, sampled: bool =
 
     ANALYZE does not sample the column, so that a workspace counts as 1/200 of the table. Sampled while all workspaces
     are small it would count as one row, and no index be better than another to look up one id: in a workspace that has
-    grown since, the planner would read all of it for each. `sampled` is for tables whose indexes all serve a look-up well,
-    and of which the planner must know how large a workspace is.
+    grown since, the planner would read all of it for each. `sampled` is for tables whose indexes all serve a look-up
+    well, and of which the planner must know how large a workspace is.
     """
     return f"""
 ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS {-1 if sampled else 0};

@@ -291,8 +291,8 @@ REVOKE SELECT ON pgqueuer, pgqueuer_log, pgqueuer_schedules, pgqueuer_statistics
 """
 
 SAMPLED = ("vectors", "postings")
-"""Of a workspace's vectors the planner must know whether they are many: then it walks the approximate index. Of postings
-it must know that a passage has several, and takes the workspace and the passage for independent."""
+"""Of a workspace's vectors the planner must know whether they are many: then it walks the approximate index.
+Of postings it must know that a passage has several, and takes the workspace and the passage for independent."""
 
 
 def upgrade() -> None:
