@@ -70,7 +70,8 @@ def test_a_damaged_entry_ends_nothing_quietly():
 
 @proves("IMPORT-WHOLE")
 @pytest.mark.parametrize(
-    "content", [b"", b"text", gzip.compress(b"", mtime=0), gzip.compress(archive.END, mtime=0), WHOLE[len(MEMBERS[0]) :]]
+    "content",
+    [b"", b"text", gzip.compress(b"", mtime=0), gzip.compress(archive.END, mtime=0), WHOLE[len(MEMBERS[0]) :]],
 )
 def test_what_begins_with_no_manifest_is_no_archive(content):
     with pytest.raises(archive.ArchiveError, match="no archive"):
