@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli import frontmatter
 from app.cli.client import BUSY, RefusedError
+from app.cli.ignoring import walk
 from app.kit.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 SUFFIXES = MARKDOWN | {".txt", ".text", ".rst", ".adoc"}
 _UNREADABLE = "is of no kind that can be read"
+_IGNORED = "is left out by .gitignore or holds installed packages; name it to import it"
 MAX_TITLE = 500
 BATCH_FILES = 100
 BATCH_BYTES = 4 * 1024 * 1024
@@ -105,18 +107,18 @@ class Memory:
 def find_files(paths: list[Path]) -> Found:
     """Find named files, and those of folders in order, by what is done with them.
 
-    A named file of an unknown kind is taken for text; in a folder it is skipped by name. Hidden ones there are left out
-    without a word.
+    A named file of an unknown kind is taken for text; in a folder it is skipped by name, and so is what git ignores.
+    Hidden ones there are left out without a word.
     """
     found = Found()
     for path in paths:
         if not path.is_dir():
             (found.uploads if _is_upload(path) else found.texts).append(path)
             continue
-        for file in sorted(path.rglob("*")):
-            if not file.is_file() or any(part.startswith(".") for part in file.relative_to(path).parts):
-                continue
-            if file.suffix.lower() in SUFFIXES:
+        for file, counts in walk(path):
+            if not counts:
+                found.skipped.append(Outcome(str(file), "skipped", message=_IGNORED))
+            elif file.suffix.lower() in SUFFIXES:
                 found.texts.append(file)
             elif _is_upload(file):
                 found.uploads.append(file)

@@ -29,8 +29,8 @@ MEANINGS = {
     Scope.PROMPTS_WRITE: "Create, change and delete prompts",
     Scope.DOCUMENTS_READ: "Read and search documents and collections",
     Scope.DOCUMENTS_WRITE: "Create, change and delete documents and collections",
-    Scope.WORKSPACE_READ: "Read projects and what agents noted in the workspace",
-    Scope.WORKSPACE_WRITE: "Change projects and what agents note in the workspace",
+    Scope.WORKSPACE_READ: "Read who changed what in the workspace",
+    Scope.WORKSPACE_WRITE: "Nothing yet beyond reading who changed what: kept for what agents share in a workspace",
 }
 """The scopes in plain words, for people who consent and for the API's description."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from datetime import timedelta
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -131,6 +132,21 @@ async def test_hidden_folders_and_other_files_are_left_out(ctx, alice, folder):
         (folder / name).write_text(f"text of {name}", encoding="utf-8")
     await ctx("import", folder)
     assert sorted(await documents(alice)) == ["First note", "kept", "two"]
+
+
+async def test_what_git_ignores_is_left_out_and_named(ctx, folder):
+    for name in ("build/out.md", "notes.log.md", "docs/keep.log.md", "docs/draft.md", "node_modules/read.md"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(f"What {name} says.", encoding="utf-8")
+    (folder / ".gitignore").write_text("build/\n*.log.md\n", encoding="utf-8")
+    (folder / "docs" / ".gitignore").write_text("!keep.log.md\n/draft.md\n", encoding="utf-8")
+    code, report = await ctx.json("import", folder)
+    results = {str(Path(file["path"]).relative_to(folder)): file["result"] for file in report["files"]}
+    assert code == 0
+    for name in ("build", "notes.log.md", "docs/draft.md", "node_modules"):
+        assert results[name] == "skipped", name
+    assert results["docs/keep.log.md"] == "created"
+    assert "build/out.md" not in results
 
 
 async def test_what_is_skipped_is_named_and_is_no_failure_however_often(ctx, folder):

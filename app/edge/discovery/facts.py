@@ -51,6 +51,8 @@ class Facts:
     capabilities: Capabilities
     plans: Plans
     self_hosted: bool
+    own_model: bool
+    """Whether texts are embedded on this service, so that none leaves it for that."""
     guides: tuple[Guide, ...]
 
     @classmethod
@@ -83,6 +85,7 @@ class Facts:
             capabilities=capabilities,
             plans=plans,
             self_hosted=settings.default_plan == "self-hosted",
+            own_model=not settings.embeddings_url,
             guides=tuple(guides),
         )
 

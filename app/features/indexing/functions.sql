@@ -64,18 +64,39 @@ $function$;
 
 -- The terms of a query for one level of the index: read once in each language that holds a hundredth of the level, and as
 -- it stands. Its own language is that in which most of it are stop words; these count in no other language either, where
--- they would be rare words. `rarity` is the term's inverse document frequency among all that the workspace has of the level, `average`
--- the mean length there.
+-- they would be rare words. `rarity` is the term's inverse document frequency among all that the transaction may see of the
+-- level: it shows in scores, and a key that is narrowed to collections must not learn from them which words others use.
+-- `average` is the mean length of the whole workspace's.
 CREATE OR REPLACE FUNCTION search_query(p_workspace uuid, p_level text, p_text text)
 RETURNS TABLE (language text, term text, weight int, rarity float8, average float8)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
-  WITH held AS (
+  WITH tenant AS MATERIALIZED (
+    SELECT coalesce(current_setting('app.collections', true), '') <> '*' AS narrowed
+  ), seen AS MATERIALIZED (
+    SELECT c.id
+      FROM tenant CROSS JOIN LATERAL (SELECT reach_of('document') AS id WHERE tenant.narrowed OFFSET 0) AS d
+     CROSS JOIN LATERAL (
+           SELECT id FROM chunks
+            WHERE workspace_id = p_workspace AND document_id = d.id
+              AND level = CASE p_level WHEN 'document' THEN 'document' ELSE 'paragraph' END
+              AND (p_level = 'document' OR (speaker IS NOT NULL) = (p_level = 'turn')) OFFSET 0) AS c
+     WHERE p_level IN ('document', 'paragraph', 'turn')
+    UNION ALL
+    SELECT p.id FROM tenant CROSS JOIN LATERAL (SELECT reach_of('prompt') AS id WHERE tenant.narrowed OFFSET 0) AS p
+     WHERE p_level = 'prompt'
+    UNION ALL
+    SELECT c.id FROM tenant JOIN collections AS c ON c.workspace_id = p_workspace AND tenant.narrowed
+     WHERE p_level = 'collection'
+  ), held AS (
     SELECT language, chunks, length FROM index_statistics
      WHERE workspace_id = p_workspace AND level = p_level AND chunks > 0
   ), whole AS (
-    SELECT sum(chunks)::float8 AS n, sum(length)::float8 / greatest(sum(chunks), 1) AS average FROM held
+    SELECT CASE WHEN (SELECT narrowed FROM tenant) THEN (SELECT count(*) FROM seen) ELSE sum(chunks) END::float8 AS n,
+           sum(chunks) AS chunks, sum(length)::float8 / greatest(sum(chunks), 1) AS average
+      FROM held
   ), known AS MATERIALIZED (
-    SELECT held.language, held.chunks FROM held, whole WHERE held.language = 'simple' OR held.chunks * 100 >= whole.n
+    SELECT held.language, held.chunks
+      FROM held, whole WHERE held.language = 'simple' OR held.chunks * 100 >= whole.chunks
   ), own AS (
     SELECT language FROM known WHERE language <> 'simple' AND (SELECT count(*) FROM known) > 1
      ORDER BY length(to_tsvector(language::regconfig, p_text)), chunks DESC, language LIMIT 1
@@ -87,7 +108,8 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
     SELECT known.language, t.term, t.tf, whole.n, whole.average,
            (SELECT count(*) FROM postings p
              WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = known.language
-               AND p.term = t.term) AS df
+               AND p.term = t.term
+               AND (NOT (SELECT narrowed FROM tenant) OR (p.chunk_id IN (SELECT id FROM seen)) IS TRUE)) AS df
       FROM known, whole, search_terms(known.language, coalesce((SELECT text FROM bare), p_text)) AS t
   )
   SELECT asked.language, asked.term, asked.tf, ln(1 + (asked.n - asked.df + 0.5) / (asked.df + 0.5)),

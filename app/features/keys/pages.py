@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from app.features.collections.schemas import Collection
 
 WORDS = {
-    Scope.DOCUMENTS_READ: ("Read documents", "and collections, pages and the graph"),
+    Scope.DOCUMENTS_READ: ("Read documents", "and collections, and search them"),
     Scope.DOCUMENTS_WRITE: ("Change documents", "create, edit, delete"),
     Scope.PROMPTS_READ: ("Read prompts", ""),
     Scope.PROMPTS_WRITE: ("Change prompts", "create, edit, delete"),
-    Scope.WORKSPACE_READ: ("Read the workspace", "projects, events, agents' sessions"),
-    Scope.WORKSPACE_WRITE: ("Change the workspace", "projects, objectives, handoffs"),
+    Scope.WORKSPACE_READ: ("Read the workspace", "who changed what"),
+    Scope.WORKSPACE_WRITE: ("Change the workspace", "nothing yet; kept for what agents share"),
 }
 LIVES = [("", "Never"), ("7", "In 7 days"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year")]
 OVERLAPS = [("0", "End at once"), ("3600", "Works one more hour"), ("86400", "Works one more day")]

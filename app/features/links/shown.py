@@ -81,7 +81,7 @@ async def markdown(request: Request) -> Response:
         shared = await _opened(request, request.path_params["token"])
     except _Locked as locked:
         said = "Wrong password." if locked.tried else "This has a password."
-        return _text(f"{said} Send it as a form: curl -d password=… {request.url.path}\n", 403)
+        return _text(f"{said} Send it as a form: curl -d password=… {_address(request)}\n", 403)
     except AppError as error:
         return _text(f"{error.message}\n", errors.status_of(error), error)
     if "head" not in request.scope:
@@ -126,6 +126,10 @@ async def _sent(request: Request) -> str:
         return ""
 
 
+def _address(request: Request) -> str:
+    return f"{gate_of(request).get(LinkAddresses).url}{request.url.path}"
+
+
 def _canonical(request: Request) -> Response | None:
     """Lead to the host of public links, where it is another one."""
     addresses = gate_of(request).get(LinkAddresses)
@@ -139,7 +143,7 @@ def _context(request: Request, shared: Shared) -> dict[str, Any]:
     return {
         "title": one_line(shared.title),
         "description": one_line(words(shared.content[: _DESCRIPTION * 4]), _DESCRIPTION),
-        "address": f"{gate_of(request).get(LinkAddresses).url}{request.url.path}",
+        "address": _address(request),
         "changed_at": shared.changed_at,
         "content": shared.content,
         "item_type": shared.item_type,

@@ -142,7 +142,7 @@ async def test_the_agent_web_manifest_tells_what_each_action_gives(http, alice, 
         assert "error" not in given, given
         found = {key: types[type(value)] for key, value in given.items()}
         assert {key: outputs[name][key]["type"] for key in found} == found
-        assert outputs[name].keys() - found.keys() <= {"notice"}
+        assert outputs[name].keys() - found.keys() <= {"notice", "trust", "hiddenCharacters"}
 
 
 @proves("DISC-PLUGIN")

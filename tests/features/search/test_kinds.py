@@ -238,6 +238,29 @@ async def test_a_restricted_key_finds_only_members_of_its_collections(alice, mak
         assert result["structuredContent"]["error"]["reason"] == "NOT_FOUND"
 
 
+@proves("KEY-COLLECTIONS")
+async def test_scores_do_not_tell_a_restricted_key_which_words_others_use(alice, make, index):
+    shown = await make.document(alice.client, title="Lantern", content="Trim the lantern. A lantern needs oil.")
+    await make.document(alice.client, title="Beds", content="Air the beds.")
+    kept = await make.collection(alice.client, name="Mine", items=[shown["id"]])
+    holder = (await make.restricted(alice, kept["id"])).client
+    hidden = [await make.document(alice.client, title=f"Hidden {number}") for number in range(12)]
+
+    async def scores(word):
+        for document in hidden:
+            body = {"content": f"{word}, and others."}
+            (await alice.client.patch(f"/v1/documents/{document['id']}", json=body)).raise_for_status()
+        await index.run(alice.workspace_id)
+        query = "Zorblaxine lantern"
+        found = (await search(holder, query))["data"]["documents"]
+        passages = (await holder.post("/v1/pd/search", json={"query": query})).json()["data"]["results"]
+        return [hit["score"] for hit in found + passages]
+
+    without = await scores("Blorptang")
+    assert len(without) == 2
+    assert await scores("Zorblaxine") == without
+
+
 @proves("SEARCH-EMPTY")
 async def test_nothing_there_and_not_indexed_yet_read_differently(alice, make, index):
     nothing = await LEGACY_ERA.call(alice.client, "find_items", {"query": "kettle"})

@@ -177,6 +177,20 @@ async def test_a_text_that_does_not_fit_is_left_out_and_said(alice, make, index,
 
 
 @proves("SEARCH-AS-OF")
+async def test_a_conversation_of_many_turns_is_found_in_few_pieces(alice, make, index, now, monkeypatch):
+    turns = "\n\n".join(f"**S{n % 5}** (2024-01-16): said thing number {n} about zebras" for n in range(3_000))
+    await make.document(alice.client, title="Long", content=turns)
+    await make.document(alice.client, title="Short", content="A zebra.")
+    await index.run(alice.workspace_id)
+    monkeypatch.setattr(past, "PASSAGES", 50)
+    pieces, rank = [], past.queries.rank_texts
+    monkeypatch.setattr(past.queries, "rank_texts", lambda tx, text, sent: pieces.extend(sent) or rank(tx, text, sent))
+    hits = await found(alice.client, "zebra", await now())
+    assert {hit["title"] for hit in hits} == {"Long", "Short"}
+    assert len(pieces) < 300
+
+
+@proves("SEARCH-AS-OF")
 async def test_texts_that_are_not_indexed_yet_are_found_once_a_word_of_the_query_is_known(alice, make, index, now):
     await make.document(alice.client, title="Kettle", content="A kettle.")
     answer = await search(alice.client, "kettle", asOf=await now())

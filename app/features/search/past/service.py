@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from app.features.search.schemas import Search
     from app.gate.operation import Context
+    from app.kit.markdown import Chunk
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,12 @@ COMPARED: Final = 200
 
 BYTES: Final = 2_000_000
 """How long their texts are together at most: one that does not fit is left out, and shorter ones after it are not."""
+
+PASSAGES: Final = 2_000
+"""How many passages are compared at most: of the first documents; the others count as a whole, and show none."""
+
+_BATCH: Final = 4_000
+"""Characters whose words are counted at once. In many more a word would be counted only 256 times, as Postgres does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +97,34 @@ class _Cut:
         chunks, language = chunk(row["id"], row["title"], text), detect(f"{row['title']}\n{text}")
         whole = (row["id"], row["id"], "document", language)
         self.pieces.append(Piece(*whole, row["title"], 2))
-        for part in chunks:
-            if part.level is Level.SECTION and part.heading is not None:
-                self.pieces.append(Piece(*whole, part.heading, 1))
-            if part.level is not Level.PARAGRAPH:
-                continue
+        self.pieces.extend(Piece(*whole, batch, 1) for batch in _batches(map(_counted, chunks)))
+        for part in (part for part in chunks if part.level is Level.PARAGRAPH):
+            if len(self.passages) == PASSAGES:
+                break
             self.passages[part.id] = part.content
-            self.pieces.append(Piece(*whole, part.content, 1))
             passage = (row["id"], part.id, "paragraph" if part.speaker is None else "turn", language)
             self.pieces.append(Piece(*passage, part.indexed_text, 1))
             if part.speaker is not None:
                 self.pieces.append(Piece(*passage, part.speaker, 3))
         self.documents += 1
+
+
+def _counted(part: Chunk) -> str:
+    """Give what of a chunk counts for the whole document."""
+    return (
+        (part.heading or "") if part.level is Level.SECTION else part.content if part.level is Level.PARAGRAPH else ""
+    )
+
+
+def _batches(texts: Iterable[str]) -> Iterator[str]:
+    """Join texts to fewer, each on lines of its own."""
+    batch: list[str] = []
+    for text in texts:
+        batch.append(text)
+        if sum(map(len, batch)) >= _BATCH:
+            yield "\n".join(batch)
+            batch = []
+    yield "\n".join(batch)
 
 
 def _cut(rows: Iterable[asyncpg.Record], texts: Mapping[bytes, str]) -> _Cut:
