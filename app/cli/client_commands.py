@@ -186,7 +186,7 @@ def _show(answer: dict[str, Any]) -> None:
     if not answer["data"]["documents"]:
         say("Nothing was found.")
     if meta["pending"]:
-        say(f"{meta['pending']} documents are still being indexed; search again shortly.")
+        say(f"Still being indexed: {meta['pending']}; search again shortly.")
     if "notice" in meta:
         note(meta["notice"])
 

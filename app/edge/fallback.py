@@ -1,4 +1,4 @@
-"""Answers for what no route serves: the same error envelope as everywhere."""
+"""Answers for what no route serves: the same error envelope as everywhere, and a page where a browser looks for one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from app.edge import errors
+from app.edge.web.routes import nowhere
 from app.kit.errors import AppError, InvalidRequest, MethodNotAllowed, NotFound
 
 if TYPE_CHECKING:
@@ -26,9 +27,15 @@ async def _refuse(request: Request, exception: Exception) -> Response:
         headers["Allow"] = ", ".join(_allowed(request))
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=headers)
+    if status == _NOT_FOUND and _browses(request):
+        return await nowhere(request)
     error = _error(status, request)
     body = errors.envelope(error, request.scope["request_id"])
     return Response(body, errors.status_of(error), headers, media_type="application/json")
+
+
+def _browses(request: Request) -> bool:
+    return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
 
 
 def _allowed(request: Request) -> list[str]:

@@ -282,7 +282,7 @@ async def test_a_wrong_key_is_said_once(command, ctx, folder):
 async def test_search_prints_what_was_found(ctx, alice, folder, database, sql, model):
     await ctx("import", folder, "--tag", "birds")
     pending = await ctx("search", "herons")
-    assert "2 documents are still being indexed" in pending.stdout
+    assert "Still being indexed: 2;" in pending.stdout
     await Index(database, sql, model).run(alice.workspace_id)
     found = await ctx("search", "herons")
     assert found.exit_code == 0

@@ -45,6 +45,11 @@ async def _nowhere(request: Request) -> Response:
 NOWHERE = Page("/dashboard/{rest:path}", _nowhere, why="answers for what is no page")
 
 
+async def nowhere(request: Request) -> Response:
+    """Answer for what no route serves, to a person."""
+    return await _guarded(NOWHERE)(request)
+
+
 def _guarded(page: Page) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         web = web_of(request)

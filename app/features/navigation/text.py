@@ -35,7 +35,7 @@ def passages(result: One[FoundPassages], args: SearchPassages) -> str:
     if meta.notice:
         lines.append(f"Note: {meta.notice}")
     if meta.pending:
-        lines.append(f"{meta.pending} documents are still being indexed and may be missing.")
+        lines.append(f"Still being indexed, and perhaps missing: {meta.pending} of the documents.")
     if meta.session_id:
         lines.append(f'For other passages search again with sessionId="{meta.session_id}".')
     return "\n".join(lines)

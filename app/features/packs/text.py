@@ -31,5 +31,5 @@ def pack(result: One[Pack], args: MakePack | GetPack) -> str:  # noqa: ARG001  o
     if (more := len(found.left_out[_SHOWN:]) + found.left_out_more) > 0:
         lines.append(f"Left out of {more} more documents; ask for more tokens or more narrowly.")
     if found.pending:
-        lines.append(f"{found.pending} documents are still being indexed and may be missing.")
+        lines.append(f"Still being indexed, and perhaps missing: {found.pending} of the documents.")
     return "\n".join(lines)

@@ -132,5 +132,5 @@ def _limitations(args: Reason, limit: int, gathered: Gathered, draft: Draft) -> 
     if gathered.notice is not None:
         found.append(gathered.notice)
     if gathered.pending:
-        found.append(f"{gathered.pending} documents are still being indexed and were not read.")
+        found.append(f"Still being indexed, and not read: {gathered.pending} of the documents.")
     return found

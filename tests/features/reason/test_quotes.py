@@ -149,7 +149,7 @@ async def test_limitations_name_what_is_not_indexed_and_that_there_is_no_model(a
     await make.document(alice.client, content="not indexed yet")
     data = await reason(alice, "Who is the harbour master of Atlantis?")
     said = "\n".join(data["limitations"])
-    assert "1 documents are still being indexed" in said
+    assert "Still being indexed, and not read: 1 of the documents." in said
     assert "No language model is configured" in said
     assert "No passage read mentions: Atlantis." in said
 
