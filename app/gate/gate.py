@@ -13,11 +13,13 @@ from app.gate import queries, replay
 from app.gate.arguments import parse_args
 from app.gate.guesses import Guesses
 from app.gate.operation import Context, Operation
+from app.gate.policy import Scope
 from app.gate.principal import CredentialKind
 from app.gate.quota import Meters, Quota
 from app.kit.errors import (
     AppError,
     EntitlementUnavailable,
+    EveryScopeNeeded,
     FeatureNotInPlan,
     InsufficientScope,
     PlanRequired,
@@ -132,15 +134,15 @@ class Gate:
         """Check the policy in the contract's order: 401, 402 plan, 403, 429, 402 feature.
 
         Raises:
-            Unauthenticated, PlanRequired, EntitlementUnavailable, SignInRequired, InsufficientScope, RateLimited,
-            FeatureNotInPlan.
+            Unauthenticated, PlanRequired, EntitlementUnavailable, SignInRequired, EveryScopeNeeded, InsufficientScope,
+            RateLimited, FeatureNotInPlan.
         """
         principal = await self.authenticate(credential)
         plan = principal.plan
         if plan is None and not operation.plan_exempt:
             raise _without_plan(principal)
         if operation.credentials and not _accepts(operation, principal):
-            raise SignInRequired
+            raise _not_accepted(operation, principal)
         if operation.lacking(principal.scopes):
             raise insufficient(operation, principal)
         if operation.whole_workspace and principal.collections is not None:
@@ -324,6 +326,14 @@ def _accepts(operation: Operation[Any, Any], principal: Principal) -> bool:
     if principal.kind not in operation.credentials:
         return False
     return principal.kind is not CredentialKind.OAUTH or principal.is_unrestricted
+
+
+def _not_accepted(operation: Operation[Any, Any], principal: Principal) -> AppError:
+    """Say who may do it; the client of a token that would do with more scopes is told to ask for them."""
+    if principal.kind not in operation.credentials:
+        return SignInRequired()
+    lacking = tuple(scope.value for scope in Scope if scope not in principal.scopes)
+    return EveryScopeNeeded(lacking, frozenset(principal.scopes))
 
 
 def _parse_result(operation: Operation[A, R], body: bytes) -> R:

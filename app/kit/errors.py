@@ -152,6 +152,17 @@ class InsufficientScope(AppError):
         self.granted = granted  # what an OAuth token has: its client may ask for more (None: nobody can be asked)
 
 
+class EveryScopeNeeded(InsufficientScope):
+    """The operation is for a person, and the token was given a part of what that person may do."""
+
+    def __init__(self, lacking: tuple[str, ...], granted: frozenset[str]) -> None:
+        super().__init__(lacking, granted=granted, every=True)
+        self.message = (
+            "This stands for the person as a whole and needs a token that was granted every scope; authorize again and "
+            f"ask for these too: {', '.join(lacking)}."
+        )
+
+
 class WholeWorkspaceOnly(AppError):
     """The credential is restricted to collections, and this is about the workspace as a whole."""
 
@@ -212,7 +223,7 @@ class IdempotencyInProgress(AppError):
 
 
 class SignInRequired(AppError):
-    """The operation is for a person who is signed in; keys and narrowed tokens are refused."""
+    """The operation is for a person who is signed in; keys are refused, and tokens where only a browser may do it."""
 
     kind = Kind.FORBIDDEN
     reason = "INSUFFICIENT_SCOPE"
