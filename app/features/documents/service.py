@@ -292,7 +292,7 @@ async def change(ctx: Context, args: PatchDocument) -> DocumentAck:
     row = await queries.update_document_if_current(ctx, args, content, new_id(), call(ctx))
     if row["outcome"] == "mismatch" and args.precondition is not None:
         more = await divergence(ctx, args, row["revision"])
-        raise RevisionMismatch("document", args.precondition.form, row["revision"], row["content_hash"], more)
+        raise RevisionMismatch("document", args.precondition, row["revision"], row["content_hash"], more)
     return acknowledge(args, row)
 
 
@@ -336,8 +336,7 @@ def check(row: asyncpg.Record | Mapping[str, Any], precondition: Precondition | 
     if (refusal := _REFUSALS.get(row["outcome"])) is not None:
         raise refusal()
     if row["outcome"] == "mismatch":
-        form = precondition.form if precondition else "body"
-        raise RevisionMismatch("document", form, row["revision"], row["content_hash"])
+        raise RevisionMismatch("document", precondition, row["revision"], row["content_hash"])
 
 
 def acknowledge(args: PatchDocument | RestoreVersion, row: asyncpg.Record) -> DocumentAck:
