@@ -328,6 +328,16 @@ class SectionChange(Model):
     change: Literal["added", "removed", "changed"]
 
 
+class Snapshot(Shown):
+    """The text of a revision, with title and tags where its import kept them."""
+
+    id: UUID
+    revision: int
+    title: str | None
+    tags: list[str] | None
+    content: str
+
+
 class DocumentDiff(Shown):
     """What differs between two revisions of a document."""
 
@@ -336,10 +346,10 @@ class DocumentDiff(Shown):
     id: UUID
     from_revision: int
     to_revision: int
-    old_title: str
-    new_title: str
-    old_tags: list[str]
-    new_tags: list[str]
+    old_title: Annotated[str | None, Field(description="null, like other titles and tags, where an import lacks it.")]
+    new_title: str | None
+    old_tags: list[str] | None
+    new_tags: list[str] | None
     sections: list[SectionChange]
     hunks: list[Hunk]
     unified: Annotated[str, Field(description="The lines as a unified diff.")]

@@ -18,6 +18,7 @@ from app.features.documents.errors import (
     LeaseLost,
     LeaseRequired,
     RevisionNotFound,
+    RevisionPartial,
     VersionNotFound,
 )
 from app.features.documents.schemas import (
@@ -29,6 +30,7 @@ from app.features.documents.schemas import (
     Notice,
     PatchDocument,
     SectionChange,
+    Snapshot,
     Status,
 )
 from app.gate.index import index_job
@@ -79,12 +81,33 @@ async def read_as_of(tx: Tx, document_id: UUID, at: int | datetime | None, reade
 
     Raises:
         DocumentNotFound: absent, in the trash, or another workspace's.
-        RevisionNotFound: it has no such revision, or its text was not kept.
+        RevisionNotFound: it has no such revision.
+        RevisionPartial: not all of it was kept by its import.
     """
-    row = await queries.read_as_of(tx, document_id, at, reader)
-    if row is None or None in (row["title"], row["tags"], row["content"]):
-        raise RevisionNotFound if await queries.document_exists(tx, document_id) else DocumentNotFound
+    row = await _read_as_of(tx, document_id, at, reader, needed=("title", "tags", "content"))
     return Document.model_validate(dict(row), by_name=True)
+
+
+async def read_text_as_of(tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID) -> Snapshot:
+    """Read the text of a revision, and its title and tags as far as they were kept.
+
+    Raises:
+        DocumentNotFound, RevisionNotFound: as for the whole.
+        RevisionPartial: its text was not kept by its import.
+    """
+    row = await _read_as_of(tx, document_id, at, reader, needed=("content",))
+    return Snapshot.model_validate({name: row[name] for name in Snapshot.model_fields}, by_name=True)
+
+
+async def _read_as_of(
+    tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID | None, *, needed: tuple[str, ...]
+) -> asyncpg.Record:
+    row = await queries.read_as_of(tx, document_id, at, reader)
+    if row is None:
+        raise RevisionNotFound if await queries.document_exists(tx, document_id) else DocumentNotFound
+    if any(row[name] is None for name in needed):
+        raise RevisionPartial(row["revision"], [name for name in ("title", "tags", "content") if row[name] is None])
+    return row
 
 
 _LONG: Final = 64 * 1024
@@ -161,12 +184,12 @@ _MOST_LISTED: Final = 1_000_000
 """Characters of hunks, and of the unified text, that a comparison of two revisions answers with."""
 
 
-async def compare(old: Document, new: Document) -> DocumentDiff:
+async def compare(old: Snapshot, new: Snapshot) -> DocumentDiff:
     """Compare two revisions of a document by line and by section."""
     return await beside(len(old.content) + len(new.content), _compare, old, new)
 
 
-def _compare(old: Document, new: Document) -> DocumentDiff:
+def _compare(old: Snapshot, new: Snapshot) -> DocumentDiff:
     before, after = diff.lines_of(old.content), diff.lines_of(new.content)
     found = diff.changes(before, after)
     hunks = _hunks(before, after, found, new.content)
@@ -184,7 +207,7 @@ def _compare(old: Document, new: Document) -> DocumentDiff:
         sections=_section_changes(old.content, new.content),
         hunks=hunks,
         unified=unified,
-        trust=max(old, new, key=lambda document: document.revision).trust,
+        trust=max(old, new, key=lambda one: one.revision).trust,
         truncated=listed < whole or unified.endswith(diff.cut_mark(_MOST_LISTED)),
     )
 
