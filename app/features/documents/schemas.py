@@ -328,16 +328,6 @@ class SectionChange(Model):
     change: Literal["added", "removed", "changed"]
 
 
-class Snapshot(Shown):
-    """The text of a revision, with title and tags where its import kept them."""
-
-    id: UUID
-    revision: int
-    title: str | None
-    tags: list[str] | None
-    content: str
-
-
 class DocumentDiff(Shown):
     """What differs between two revisions of a document."""
 

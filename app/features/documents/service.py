@@ -30,7 +30,6 @@ from app.features.documents.schemas import (
     Notice,
     PatchDocument,
     SectionChange,
-    Snapshot,
     Status,
 )
 from app.gate.index import index_job
@@ -88,15 +87,14 @@ async def read_as_of(tx: Tx, document_id: UUID, at: int | datetime | None, reade
     return Document.model_validate(dict(row), by_name=True)
 
 
-async def read_text_as_of(tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID) -> Snapshot:
+async def read_text_as_of(tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID) -> asyncpg.Record:
     """Read the text of a revision, and its title and tags as far as they were kept.
 
     Raises:
         DocumentNotFound, RevisionNotFound: as for the whole.
         RevisionPartial: its text was not kept by its import.
     """
-    row = await _read_as_of(tx, document_id, at, reader, needed=("content",))
-    return Snapshot.model_validate({name: row[name] for name in Snapshot.model_fields}, by_name=True)
+    return await _read_as_of(tx, document_id, at, reader, needed=("content",))
 
 
 async def _read_as_of(
@@ -184,30 +182,30 @@ _MOST_LISTED: Final = 1_000_000
 """Characters of hunks, and of the unified text, that a comparison of two revisions answers with."""
 
 
-async def compare(old: Snapshot, new: Snapshot) -> DocumentDiff:
+async def compare(old: asyncpg.Record, new: asyncpg.Record) -> DocumentDiff:
     """Compare two revisions of a document by line and by section."""
-    return await beside(len(old.content) + len(new.content), _compare, old, new)
+    return await beside(len(old["content"]) + len(new["content"]), _compare, old, new)
 
 
-def _compare(old: Snapshot, new: Snapshot) -> DocumentDiff:
-    before, after = diff.lines_of(old.content), diff.lines_of(new.content)
+def _compare(old: asyncpg.Record, new: asyncpg.Record) -> DocumentDiff:
+    before, after = diff.lines_of(old["content"]), diff.lines_of(new["content"])
     found = diff.changes(before, after)
-    hunks = _hunks(before, after, found, new.content)
+    hunks = _hunks(before, after, found, new["content"])
     unified = diff.unified_text(before, after, _MOST_LISTED)
     whole = sum(change.old_end - change.old_start + change.new_end - change.new_start for change in found)
     listed = sum(len(hunk.removed) + len(hunk.added) for hunk in hunks)
     return DocumentDiff(
-        id=new.id,
-        from_revision=old.revision,
-        to_revision=new.revision,
-        old_title=old.title,
-        new_title=new.title,
-        old_tags=old.tags,
-        new_tags=new.tags,
-        sections=_section_changes(old.content, new.content),
+        id=new["id"],
+        from_revision=old["revision"],
+        to_revision=new["revision"],
+        old_title=old["title"],
+        new_title=new["title"],
+        old_tags=old["tags"],
+        new_tags=new["tags"],
+        sections=_section_changes(old["content"], new["content"]),
         hunks=hunks,
         unified=unified,
-        trust=max(old, new, key=lambda one: one.revision).trust,
+        trust=max(old, new, key=lambda row: row["revision"])["trust"],
         truncated=listed < whole or unified.endswith(diff.cut_mark(_MOST_LISTED)),
     )
 
