@@ -127,7 +127,8 @@ def create_app(settings: Settings) -> FastAPI:
     folders = [templates_folder(), *features.folders("templates")]
     panels = features.collect("panels", "PANELS")
     app.state.web = Web(settings, settings.secret_key.get_secret_value(), folders, panels)
-    found, app.state.capabilities = surfaces(settings, routes, tools, templates, prompts)
+    app.state.plans = Plans.load(settings.plans_file)
+    found, app.state.capabilities = surfaces(settings, routes, tools, templates, prompts, app.state.plans)
     app.state.mcp = endpoints(settings, found)
     described = _described(app, settings, routes, tools, found)
     app.router.routes.extend([*routes, *described, *raw, *pages])
@@ -149,7 +150,7 @@ def _described(
         tools,
         found,
         app.state.capabilities,
-        Plans.load(settings.plans_file),
+        app.state.plans,
         features.collect("guides", "GUIDES"),
     )
     app.state.book = Book(app.state.facts)
@@ -162,7 +163,7 @@ def _described(
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
     client = redis.connect(settings.redis_url) if settings.redis_url else None
-    plans = Plans.load(settings.plans_file)
+    plans: Plans = app.state.plans
     async with contextlib.AsyncExitStack() as stack:
         database = await stack.enter_async_context(postgres.connected(settings))
         if client is not None:

@@ -16,10 +16,23 @@ class Authentication(Model):
     header: str
 
 
+class RateLimit(Model):
+    """At most so many calls within any so many seconds."""
+
+    limit: int
+    window_seconds: int
+
+
 class Limits(Model):
-    """What a request may hold."""
+    """What a request may hold, and how often requests may come."""
 
     max_body_bytes: int
+    rates: Annotated[
+        dict[str, dict[str, RateLimit]],
+        Field(
+            description="By plan and rate family; counted per person over a sliding window. `user/me` names the plan."
+        ),
+    ]
 
 
 class ToolSummary(Model):
@@ -30,6 +43,15 @@ class ToolSummary(Model):
     scopes: Annotated[list[str], Field(description="Any one of these is needed; empty: any credential will do.")]
     rate_family: str
     read_only: bool
+
+
+class ResourceSummary(Model):
+    """A resource at a fixed address."""
+
+    uri: str
+    title: str
+    mime_type: str
+    public: Annotated[bool, Field(description="Whether it can be read without a credential.")]
 
 
 class Capabilities(Model):
@@ -44,4 +66,5 @@ class Capabilities(Model):
     authentication: Authentication
     limits: Limits
     tools: list[ToolSummary]
-    resource_templates: list[str]
+    resources: list[ResourceSummary]
+    resource_templates: Annotated[list[str], Field(description="Addresses of what is stored, by `{id}`.")]

@@ -13,17 +13,13 @@ from app.gate import queries, replay
 from app.gate.arguments import parse_args
 from app.gate.guesses import Guesses
 from app.gate.operation import Context, Operation
-from app.gate.principal import CredentialKind
 from app.gate.quota import Meters, Quota
+from app.gate.refusals import accepts, insufficient, not_accepted, without_plan
 from app.kit.errors import (
     AppError,
-    EntitlementUnavailable,
     FeatureNotInPlan,
-    InsufficientScope,
-    PlanRequired,
     PreconditionRequired,
     RateLimited,
-    SignInRequired,
     Unauthenticated,
     Unavailable,
     WholeWorkspaceOnly,
@@ -51,7 +47,6 @@ SESSION = "session"
 
 _TRIES = 3
 _RETRY_SECONDS = 1
-_PLAN_RETRY_SECONDS = 5
 _MAX_AGENT_LENGTH = 200
 
 
@@ -132,15 +127,15 @@ class Gate:
         """Check the policy in the contract's order: 401, 402 plan, 403, 429, 402 feature.
 
         Raises:
-            Unauthenticated, PlanRequired, EntitlementUnavailable, SignInRequired, InsufficientScope, RateLimited,
-            FeatureNotInPlan.
+            Unauthenticated, PlanRequired, EntitlementUnavailable, SignInRequired, EveryScopeNeeded, InsufficientScope,
+            RateLimited, FeatureNotInPlan.
         """
         principal = await self.authenticate(credential)
         plan = principal.plan
         if plan is None and not operation.plan_exempt:
-            raise _without_plan(principal)
-        if operation.credentials and not _accepts(operation, principal):
-            raise SignInRequired
+            raise without_plan(principal)
+        if operation.credentials and not accepts(operation, principal):
+            raise not_accepted(operation, principal)
         if operation.lacking(principal.scopes):
             raise insufficient(operation, principal)
         if operation.whole_workspace and principal.collections is not None:
@@ -312,20 +307,6 @@ class Gate:
         return Answer(result, body)
 
 
-def insufficient(operation: Operation[Any, Any], principal: Principal) -> InsufficientScope:
-    """Say which scope is lacking; an OAuth client is told of all that it should have then."""
-    granted = frozenset(scope.value for scope in principal.scopes) if principal.kind is CredentialKind.OAUTH else None
-    lacking = tuple(scope.value for scope in operation.lacking(principal.scopes))
-    return InsufficientScope(lacking, granted=granted, every=operation.every_scope)
-
-
-def _accepts(operation: Operation[Any, Any], principal: Principal) -> bool:
-    """Tell whether an operation for certain credentials takes this one; a token must not have been narrowed."""
-    if principal.kind not in operation.credentials:
-        return False
-    return principal.kind is not CredentialKind.OAUTH or principal.is_unrestricted
-
-
 def _parse_result(operation: Operation[A, R], body: bytes) -> R:
     model: Any = operation.result
     result: Any = model.model_validate_json(body, extra="ignore") if body else None
@@ -335,13 +316,6 @@ def _parse_result(operation: Operation[A, R], body: bytes) -> R:
 def _printable(text: str | None) -> str:
     """Keep what may be shown of how a program calls itself."""
     return "".join(filter(str.isprintable, text or ""))[:_MAX_AGENT_LENGTH]
-
-
-def _without_plan(principal: Principal) -> AppError:
-    if principal.plan_unavailable:
-        msg = "The plan of this workspace cannot be read just now; retry shortly."
-        return EntitlementUnavailable(msg, retry_after=_PLAN_RETRY_SECONDS)
-    return PlanRequired("This workspace has no active plan. Start a trial or choose a plan.")
 
 
 class _Retryable(Exception):

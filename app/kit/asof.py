@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from app.kit.schema import in_utc
 
+TIME: Final = "a time (RFC 3339, or epoch milliseconds)"
+"""What a point may be beside a revision, for the descriptions of arguments."""
+
 _NUMBER = re.compile(r"[0-9]{1,16}", re.ASCII)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_TIME: Final = 10**11
 """Numbers from here on are epoch milliseconds (March 1973); no revision counts that far."""
 
@@ -35,7 +39,8 @@ def point(value: str) -> int | datetime:
 
 
 def _number(number: int) -> int | datetime:
-    return number if number < _FIRST_TIME else datetime.fromtimestamp(number / 1000, UTC)
+    """Read a large number as the end of that millisecond: times are cut to it when they are shown as numbers."""
+    return number if number < _FIRST_TIME else _EPOCH + timedelta(milliseconds=number, microseconds=999)
 
 
 def _text(value: object) -> object:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from app.kit.revision import etag
+
+if TYPE_CHECKING:
+    from app.kit.revision import Precondition
 
 
 class Kind(StrEnum):
@@ -74,20 +77,22 @@ class RevisionMismatch(AppError):
     def __init__(
         self,
         what: str,
-        form: Literal["header", "body"],
+        expected: Precondition | None,
         revision: int,
         content_hash: str,
         more: dict[str, Any] | None = None,
     ) -> None:
         merged = " details.merged is the content with both changes; send it if that is what you want."
         hint = merged if more and "merged" in more else ""
+        named = expected is not None and revision in expected.revisions
+        other = ", as the entity tag says, but what it holds has another content hash than the tag" if named else ""
         super().__init__(
-            f"The {what} is at revision {revision} now. Read it again; stop if it already says what you want, "
+            f"The {what} is at revision {revision} now{other}. Read it again; stop if it already says what you want, "
             f"else apply the change to the latest content and send it with that revision.{hint}",
             details={"currentRevision": revision, "contentHash": content_hash} | (more or {}),
             etag=etag(revision, content_hash),
         )
-        if form == "header":
+        if expected is not None and expected.form == "header":
             self.kind = Kind.PRECONDITION_FAILED
 
 
@@ -152,6 +157,17 @@ class InsufficientScope(AppError):
         self.granted = granted  # what an OAuth token has: its client may ask for more (None: nobody can be asked)
 
 
+class EveryScopeNeeded(InsufficientScope):
+    """The operation is for a person, and the token was given a part of what that person may do."""
+
+    def __init__(self, lacking: tuple[str, ...], granted: frozenset[str]) -> None:
+        super().__init__(lacking, granted=granted, every=True)
+        self.message = (
+            "This stands for the person as a whole and needs a token that was granted every scope; authorize again and "
+            f"ask for these too: {', '.join(lacking)}."
+        )
+
+
 class WholeWorkspaceOnly(AppError):
     """The credential is restricted to collections, and this is about the workspace as a whole."""
 
@@ -212,7 +228,7 @@ class IdempotencyInProgress(AppError):
 
 
 class SignInRequired(AppError):
-    """The operation is for a person who is signed in; keys and narrowed tokens are refused."""
+    """The operation is for a person who is signed in; keys are refused, and tokens where only a browser may do it."""
 
     kind = Kind.FORBIDDEN
     reason = "INSUFFICIENT_SCOPE"

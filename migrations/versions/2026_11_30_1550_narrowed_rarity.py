@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from migrations import functions
 
-revision = "0023"
-down_revision = "0022"
+revision = "0024"
+down_revision = "0023"
 
 
 def upgrade() -> None:

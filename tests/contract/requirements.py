@@ -146,6 +146,7 @@ REQUIREMENTS |= {
 }
 
 REQUIREMENTS |= {
+    "PERSON-PLAN": "without a plan a person makes no keys, links, invites or workspaces, but lists and ends them",
     "PERSON-SESSION": "workspaces and keys are managed with a live browser session: 14 days idle, 90 days at most",
     "PERSON-KEY": "a key cannot mint keys, nor manage workspaces: 403",
     "PERSON-CROSS-SITE": "a write with a cookie from another site's page is 403",

@@ -17,12 +17,27 @@ each_with_id = pytest.mark.parametrize("face", [f for f in PERSON_FACES if id_fi
 
 
 @each
-@proves("PERSON-SESSION")
-async def test_a_signed_in_person_succeeds_also_without_a_plan(face, alice, make):
+@proves("PERSON-SESSION", "PERSON-PLAN")
+async def test_without_a_plan_a_signed_in_person_sees_and_takes_away_and_makes_nothing(face, alice, make):
     args = await example(face, make, alice)
     await make.plan(alice, None)
     outcome = await face.call(await make.browser(alice), args)
-    assert outcome.status < 300, outcome.text
+    if face.operation.plan_exempt:
+        assert outcome.status < 300, outcome.text
+    else:
+        assert (outcome.status, outcome.reason) == (402, "PLAN_REQUIRED")
+
+
+@proves("PERSON-PLAN")
+def test_what_a_person_makes_needs_a_plan():
+    assert {face.operation.name for face in PERSON_FACES if not face.operation.plan_exempt} == {
+        "invites.create",
+        "keys.create",
+        "keys.rotate",
+        "links.create",
+        "workspaces.create",
+        "workspaces.rename",
+    }
 
 
 @each

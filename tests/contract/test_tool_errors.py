@@ -8,6 +8,7 @@ from app.features.documents.errors import DocumentNotFound, LeaseRequired
 from app.gate.policy import Meter
 from app.gate.quota import exceeded
 from app.kit import errors
+from app.kit.revision import Precondition
 from tests.contract.requirements import proves
 from tests.edge.mcp.wire import BOTH, MODERN_ERA, text_of
 from tests.support.factories import ALL_SCOPES, Make
@@ -19,9 +20,9 @@ REFUSALS = [
     (402, exceeded(Meter.DOCUMENTS, 2, 2)),
     (403, errors.InsufficientScope(("documents.write",))),
     (404, DocumentNotFound()),
-    (409, errors.RevisionMismatch("document", "body", 3, "0" * 64)),
+    (409, errors.RevisionMismatch("document", Precondition("body", (2,), ("",)), 3, "0" * 64)),
     (409, LeaseRequired()),
-    (412, errors.RevisionMismatch("document", "header", 3, "0" * 64)),
+    (412, errors.RevisionMismatch("document", Precondition("header", (2,), ("",)), 3, "0" * 64)),
     (422, errors.IdempotencyKeyReused("This key was used for something else.")),
     (428, errors.PreconditionRequired("Say which revision.")),
     (429, errors.RateLimited("Too many.", limit=100, retry_after=7)),

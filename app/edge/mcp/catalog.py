@@ -11,21 +11,29 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from app import version
 from app.edge.mcp.resource import Resource
 from app.edge.rest import openapi
-from app.gate.capabilities import Authentication, Capabilities, Limits, ToolSummary
+from app.gate.capabilities import (
+    Authentication,
+    Capabilities,
+    Limits,
+    RateLimit,
+    ResourceSummary,
+    ToolSummary,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from app.edge.mcp.resource import ResourceTemplate
     from app.edge.mcp.tool import Tool
     from app.edge.rest.router import OperationRoute
+    from app.gate.policy import Plan, Plans
     from app.settings import Settings
 
 
 def public_resources(
-    settings: Settings, routes: Sequence[OperationRoute], capabilities: Capabilities
+    settings: Settings, routes: Sequence[OperationRoute], capabilities: Callable[[], Capabilities]
 ) -> tuple[Resource, ...]:
-    """Give the resources that need no credential."""
+    """Give the resources that need no credential; the capabilities name them, and so are asked for later."""
 
     @cache
     def described() -> str:
@@ -38,7 +46,7 @@ def public_resources(
             "API capabilities",
             "What this server offers: tools with their scopes, resources, limits and how to authenticate.",
             "application/json",
-            lambda: capabilities.to_json().decode(),
+            lambda: capabilities().to_json().decode(),
         ),
         Resource(
             "contextrepo://openapi",
@@ -52,7 +60,12 @@ def public_resources(
 
 
 def capabilities(
-    settings: Settings, tools: Sequence[Tool], templates: Sequence[ResourceTemplate], paths: Sequence[str]
+    settings: Settings,
+    tools: Sequence[Tool],
+    resources: Sequence[Resource],
+    templates: Sequence[ResourceTemplate],
+    paths: Sequence[str],
+    plans: Plans,
 ) -> Capabilities:
     """Describe the service; built once, since it is the same for everybody."""
     return Capabilities(
@@ -63,10 +76,27 @@ def capabilities(
         rest=f"{settings.url}/v1",
         openapi=f"{settings.url}/openapi.json",
         authentication=Authentication(schemes=["API-Key", "Bearer"], header="Authorization"),
-        limits=Limits(max_body_bytes=settings.max_body_bytes),
+        limits=Limits(
+            max_body_bytes=settings.max_body_bytes,
+            rates={plan.name: _rates(plan) for plan in plans.plans.values()},
+        ),
         tools=[_summary(tool) for tool in tools],
-        resource_templates=[template.uri for template in templates],
+        resources=[
+            *(_resource(resource, public=True) for resource in resources),
+            *(_resource(template, public=False) for template in templates if template.parameter is None),
+        ],
+        resource_templates=[template.uri for template in templates if template.parameter is not None],
     )
+
+
+def _rates(plan: Plan) -> dict[str, RateLimit]:
+    return {
+        family.value: RateLimit(limit=rate.count, window_seconds=rate.seconds) for family, rate in plan.rates.items()
+    }
+
+
+def _resource(item: Resource | ResourceTemplate, *, public: bool) -> ResourceSummary:
+    return ResourceSummary(uri=item.uri, title=item.title, mime_type=item.mime_type, public=public)
 
 
 def _summary(tool: Tool) -> ToolSummary:

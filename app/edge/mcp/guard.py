@@ -10,9 +10,10 @@ from app.edge import errors
 from app.edge.asgi import ClientGone, header, read_body, send_bytes
 from app.edge.mcp import listening
 from app.edge.mcp.rpc import ADDED_HEADERS, CREDENTIAL, INTERNAL_ERROR, INVALID_REQUEST, Message, Refused
-from app.gate.gate import Credential, insufficient
+from app.gate.gate import Credential
 from app.gate.policy import Limit
 from app.gate.principal import CredentialKind, Principal
+from app.gate.refusals import insufficient
 from app.kit.errors import AppError, PayloadTooLarge, RateLimited, Unauthenticated
 
 if TYPE_CHECKING:

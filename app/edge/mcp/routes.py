@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.edge.mcp.tool import Tool
     from app.edge.rest.router import OperationRoute
     from app.gate.capabilities import Capabilities
+    from app.gate.policy import Plans
     from app.settings import Settings
 
 MAIN = "/mcp"
@@ -39,6 +40,7 @@ def surfaces(
     tools: Iterable[Tool],
     templates: Iterable[ResourceTemplate],
     prompts: PromptSource | None,
+    plans: Plans,
 ) -> tuple[list[Surface], Capabilities]:
     """Build the surfaces and the description of them.
 
@@ -46,8 +48,8 @@ def surfaces(
     """
     known, kept = tuple(tools), tuple(templates)
     ordered = narrow(known)
-    described = capabilities(settings, ordered, kept, list(_PATHS))
-    resources = public_resources(settings, routes, described)
+    resources = public_resources(settings, routes, lambda: described)
+    described = capabilities(settings, ordered, resources, kept, list(_PATHS), plans)
     found = [Surface(path, ordered, public, resources, kept, prompts) for path, public in _PATHS.items()]
     found = [
         replace(item, tools=every(known), instructions=INSTRUCTIONS_OF_ALL) if item.path == EVERYTHING else item

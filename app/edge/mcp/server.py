@@ -93,15 +93,15 @@ class Handlers:
         tool = self._surface.by_name.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {one_line(params.name, 100)}")
-        scope = _scope(ctx)
+        scope = scope_of(ctx)
         try:
             return await _call(tool, params.arguments or {}, scope, _meta(ctx))
         except AppError as error:
             scope[ADDED_HEADERS].extend(errors.timing_headers(error))
-            return _failed(error, scope["request_id"])
+            return failed(error, scope["request_id"])
         except Exception:
             log.exception("unexpected error", extra={"request_id": scope["request_id"]})
-            return _failed(errors.internal(scope["request_id"]), scope["request_id"])
+            return failed(errors.internal(scope["request_id"]), scope["request_id"])
 
     async def list_resources(self, ctx: ServerRequestContext[Any, Any], params: Any) -> types.ListResourcesResult:  # noqa: ARG002
         """List the public documents, and what each caller has one of."""
@@ -185,11 +185,11 @@ async def _refusing(ctx: ServerRequestContext[Any, Any], uri: str | None = None)
     try:
         yield
     except AppError as error:
-        scope = _scope(ctx)
+        scope = scope_of(ctx)
         scope[ADDED_HEADERS].extend(errors.timing_headers(error))
         raise _rpc_error(error, scope["request_id"], uri) from error
     except Exception as error:
-        request_id = _scope(ctx)["request_id"]
+        request_id = scope_of(ctx)["request_id"]
         log.exception("unexpected error", extra={"request_id": request_id})
         raise _rpc_error(errors.internal(request_id), request_id, uri) from error
 
@@ -198,7 +198,7 @@ async def _read(
     ctx: ServerRequestContext[Any, Any], operation: Operation[Any, Any], raw: dict[str, Any]
 ) -> tuple[Any, Model]:
     """Run a reading operation; gives its result and its arguments."""
-    scope = _scope(ctx)
+    scope = scope_of(ctx)
     gate: Gate = scope["app"].state.gate
     admission = await gate.admit(operation, _credential(scope, _meta(ctx)))
     args = parse_args(operation.args, raw)
@@ -232,7 +232,8 @@ def _succeeded(text: str, structured: dict[str, Any]) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=sanitize(text))], structured_content=structured)
 
 
-def _failed(error: AppError, request_id: str) -> types.CallToolResult:
+def failed(error: AppError, request_id: str) -> types.CallToolResult:
+    """Give a refusal as a tool's result: the reason and what to do as text, and the error object of REST."""
     text = f"Error: {error.reason}: {error.message}"
     return types.CallToolResult(
         content=[types.TextContent(text=sanitize(text))],
@@ -260,7 +261,7 @@ def _refuse_cursor(params: Any) -> None:
         raise MCPError(INVALID_PARAMS, "Unknown cursor: the list has one page.")
 
 
-def _scope(ctx: ServerRequestContext[Any, Any]) -> Scope:
+def scope_of(ctx: ServerRequestContext[Any, Any]) -> Scope:
     """Give the HTTP request that carried the message."""
     assert ctx.request is not None
     scope: Scope = ctx.request.scope

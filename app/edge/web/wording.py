@@ -12,6 +12,11 @@ LEASED = (
     "page, under “Writing”, and it works here again."
 )
 """Why the dashboard does not write a lease-managed document, and what helps."""
+PLANLESS = (
+    "This workspace has no active plan, so that nothing can be read, made or changed in it. The administrator of this "
+    "service gives it one. What is stored stays; keys, links, members and invites can be listed and taken back."
+)
+"""Why a workspace whose plan is over does almost nothing, and who helps."""
 BY_REASON = {
     "LEASE_REQUIRED": LEASED,
     "LEASE_LOST": LEASED,
@@ -20,6 +25,7 @@ BY_REASON = {
     "PRECONDITION_CONFLICT": _OUTDATED,
     "PRECONDITION_REQUIRED": _OUTDATED,
     "IDEMPOTENCY_KEY_REUSED": "This form was sent before, with something else in it. Open a new one and send that.",
+    "PLAN_REQUIRED": PLANLESS,
     "IDEMPOTENCY_IN_PROGRESS": "This form is being worked on already. Look again in a moment.",
 }
 """The refusals whose whole message is for programs, by the word on the wire."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
+    from app.gate.operation import Context
     from app.store.postgres import Database
     from app.store.tx import Tx
 
@@ -51,12 +52,24 @@ _INSERT_AUDIT = """
 INSERT INTO account_audit (id, user_id, workspace_id, action, subject, address) VALUES ($1, $2, $3, $4, $5, $6)
 """
 
+_INSERT_CALL = """
+INSERT INTO account_audit (id, user_id, workspace_id, action, subject, grant_id, agent, operation, request_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+"""
+
 
 async def insert_audit(
     tx: Tx, action: str, user_id: UUID | None, workspace_id: UUID | None, subject: str | None, address: str | None
 ) -> None:
     """Add a line to the trail of accounts."""
     await tx.execute(_INSERT_AUDIT, new_id(), user_id, workspace_id, action, subject, address)
+
+
+async def insert_call(ctx: Context, action: str, workspace_id: UUID | None, subject: str | None) -> None:
+    """Add a line with the call that did it."""
+    who = ctx.principal
+    by = (who.grant_id, who.agent, ctx.operation, ctx.request_id)
+    await ctx.tx.execute(_INSERT_CALL, new_id(), who.user_id, workspace_id, action, subject, *by)
 
 
 async def insert_person(tx: Tx, user_id: UUID, email: str, name: str) -> bool:

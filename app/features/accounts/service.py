@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
+    from app.gate.operation import Context
     from app.gate.policy import Plans
     from app.gate.principal import CredentialKind
     from app.store.postgres import Database
@@ -40,8 +41,13 @@ async def audit(
     subject: str | None = None,
     address: str | None = None,
 ) -> None:
-    """Write what happened to an account, a key or a member, in the transaction that did it."""
+    """Write what happened to an account where no operation did it, in the transaction that did."""
     await queries.insert_audit(tx, action, user_id, workspace_id, subject, address)
+
+
+async def record(ctx: Context, action: str, workspace_id: UUID | None, subject: str | None = None) -> None:
+    """Write what an operation did to an account, a key or a member: by whom, with which grant, in which request."""
+    await queries.insert_call(ctx, action, workspace_id, subject)
 
 
 async def insert_person(tx: Tx, user_id: UUID, email: str, name: str) -> bool:

@@ -76,6 +76,10 @@ account_audit = Table(
     Column("subject", Text),
     Column("address", Text),
     _made_at(),
+    Column("grant_id", Uuid),
+    Column("agent", Text),
+    Column("operation", Text),
+    Column("request_id", Text),
     Index(None, "user_id", "created_at"),
     Index(None, "workspace_id", "created_at"),
 )

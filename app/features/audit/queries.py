@@ -27,7 +27,7 @@ SELECT a.id, a.created_at, a.user_id, u.name AS user_name, a.grant_id, a.agent, 
             AND ($5::text IS NULL OR object_id::text = $5) AND ($6::text IS NULL OR user_id::text = $6)
           ORDER BY created_at DESC, id DESC LIMIT $4)
         UNION ALL
-        (SELECT id, created_at, user_id, NULL, NULL, action, NULL, subject, NULL, NULL, NULL
+        (SELECT id, created_at, user_id, grant_id, agent, action, operation, subject, NULL, NULL, request_id
            FROM account_audit
           WHERE workspace_id = $1 AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid))
             AND ($5::text IS NULL OR subject = $5) AND ($6::text IS NULL OR user_id::text = $6)

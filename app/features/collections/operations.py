@@ -163,5 +163,4 @@ def _check(row: asyncpg.Record, args: Guarded) -> None:
     if row["outcome"] == "absent":
         raise CollectionNotFound
     if row["outcome"] == "mismatch":
-        form = args.precondition.form if args.precondition else "body"
-        raise RevisionMismatch("collection", form, row["revision"], row["content_hash"])
+        raise RevisionMismatch("collection", args.precondition, row["revision"], row["content_hash"])

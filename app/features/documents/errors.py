@@ -25,12 +25,25 @@ class VersionNotFound(NotFound):
 
 
 class RevisionNotFound(NotFound):
-    """The document has no such revision, or had none by then, or the revision's text was not kept by its import."""
+    """The document has no such revision, or had none by then."""
 
     def __init__(self) -> None:
         super().__init__(
             "Revision not found. The document has its text from 1 to its current `revision`; list its versions to see "
             "when each was made."
+        )
+
+
+class RevisionPartial(NotFound):
+    """The revision came with an import that did not keep all of it; `details.fields` names what is lacking."""
+
+    def __init__(self, revision: int, fields: list[str]) -> None:
+        lost = " and ".join(fields)
+        compared = "" if "content" in fields else ", and a comparison (/diff, get_document_diff) has its text"
+        super().__init__(
+            f"Revision {revision} was not found as a whole: the import that it came with did not keep its {lost}. The "
+            f"document's versions (/versions, get_document_versions) show what was kept{compared}.",
+            details={"revision": revision, "fields": fields},
         )
 
 

@@ -12,6 +12,7 @@ from app.features.documents.errors import (
     DocumentNotFound,
     EditNotApplicable,
     RevisionNotFound,
+    RevisionPartial,
     VersionNotFound,
 )
 from app.features.documents.schemas import (
@@ -37,7 +38,7 @@ from app.features.documents.schemas import (
     Revision,
     Version,
 )
-from app.features.documents.service import compare, read_as_of, read_document
+from app.features.documents.service import compare, read_as_of, read_document, read_text_as_of
 from app.gate.operation import Context, Operation, command, query
 from app.gate.policy import Meter, Rate, Scope
 from app.gate.ports import Wording
@@ -47,6 +48,8 @@ from app.kit.errors import AppError, InvalidRequest, Kind
 from app.kit.ids import new_id
 from app.kit.paging import clamped, fitting, paged, pagination
 from app.kit.schema import Model, One, Page
+
+_THEN = (DocumentNotFound, RevisionNotFound, RevisionPartial)
 
 
 @command(
@@ -66,7 +69,7 @@ async def create_document(ctx: Context, args: CreateDocument) -> One[Document]:
     return One(data=await service.create(ctx, args))
 
 
-@query("documents.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound, RevisionNotFound))
+@query("documents.get", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=_THEN)
 async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
     """Read a document with its content, its `revision` and its entity tag, which the next write may name.
 
@@ -78,7 +81,7 @@ async def get_document(ctx: Context, args: GetDocument) -> One[Document]:
         return One(data=await read_as_of(tx, args.document_id, point(args.as_of), ctx.principal.user_id))
 
 
-@query("documents.diff", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(DocumentNotFound, RevisionNotFound))
+@query("documents.diff", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=_THEN)
 async def diff_document(ctx: Context, args: DiffDocument) -> One[DocumentDiff]:
     """Compare two revisions of a document, by line and by section.
 
@@ -86,8 +89,8 @@ async def diff_document(ctx: Context, args: DiffDocument) -> One[DocumentDiff]:
     """
     reader = ctx.principal.user_id
     async with ctx.snapshot() as tx:
-        old = await read_as_of(tx, args.document_id, point(args.from_), reader)
-        new = await read_as_of(tx, args.document_id, point(args.to) if args.to is not None else None, reader)
+        old = await read_text_as_of(tx, args.document_id, point(args.from_), reader)
+        new = await read_text_as_of(tx, args.document_id, point(args.to) if args.to is not None else None, reader)
     return One(data=await compare(old, new))
 
 

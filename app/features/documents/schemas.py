@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints, WithJsonSchema, field_validator, model_validator
 
 from app.kit import revision as revisions
-from app.kit.asof import AsOf
+from app.kit.asof import TIME, AsOf
 from app.kit.guarded import Guarded, Lease
 from app.kit.ids import Id
 from app.kit.markdown import Deed, TextEdit, Where
@@ -68,15 +68,17 @@ class GetDocument(Model):
     """Which document, by id."""
 
     document_id: DocumentId
-    as_of: Annotated[AsOf | None, Field(default=None, description="A revision or time: the document as it was then.")]
+    as_of: Annotated[
+        AsOf | None, Field(default=None, description=f"A revision or {TIME}: the document as it was then.")
+    ]
 
 
 class DiffDocument(Model):
     """Which two states of a document to compare."""
 
     document_id: DocumentId
-    from_: Annotated[AsOf, Field(alias="from", description="A revision or time.")]
-    to: Annotated[AsOf | None, Field(default=None, description="A revision or time; the current one unless given.")]
+    from_: Annotated[AsOf, Field(alias="from", description=f"A revision or {TIME}.")]
+    to: Annotated[AsOf | None, Field(default=None, description=f"A revision or {TIME}; the current one unless given.")]
 
 
 class ListDocuments(Model):
@@ -334,10 +336,10 @@ class DocumentDiff(Shown):
     id: UUID
     from_revision: int
     to_revision: int
-    old_title: str
-    new_title: str
-    old_tags: list[str]
-    new_tags: list[str]
+    old_title: Annotated[str | None, Field(description="null, like other titles and tags, where an import lacks it.")]
+    new_title: str | None
+    old_tags: list[str] | None
+    new_tags: list[str] | None
     sections: list[SectionChange]
     hunks: list[Hunk]
     unified: Annotated[str, Field(description="The lines as a unified diff.")]

@@ -18,6 +18,7 @@ from app.features.documents.errors import (
     LeaseLost,
     LeaseRequired,
     RevisionNotFound,
+    RevisionPartial,
     VersionNotFound,
 )
 from app.features.documents.schemas import (
@@ -79,12 +80,32 @@ async def read_as_of(tx: Tx, document_id: UUID, at: int | datetime | None, reade
 
     Raises:
         DocumentNotFound: absent, in the trash, or another workspace's.
-        RevisionNotFound: it has no such revision, or its text was not kept.
+        RevisionNotFound: it has no such revision.
+        RevisionPartial: not all of it was kept by its import.
     """
-    row = await queries.read_as_of(tx, document_id, at, reader)
-    if row is None or None in (row["title"], row["tags"], row["content"]):
-        raise RevisionNotFound if await queries.document_exists(tx, document_id) else DocumentNotFound
+    row = await _read_as_of(tx, document_id, at, reader, needed=("title", "tags", "content"))
     return Document.model_validate(dict(row), by_name=True)
+
+
+async def read_text_as_of(tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID) -> asyncpg.Record:
+    """Read the text of a revision, and its title and tags as far as they were kept.
+
+    Raises:
+        DocumentNotFound, RevisionNotFound: as for the whole.
+        RevisionPartial: its text was not kept by its import.
+    """
+    return await _read_as_of(tx, document_id, at, reader, needed=("content",))
+
+
+async def _read_as_of(
+    tx: Tx, document_id: UUID, at: int | datetime | None, reader: UUID | None, *, needed: tuple[str, ...]
+) -> asyncpg.Record:
+    row = await queries.read_as_of(tx, document_id, at, reader)
+    if row is None:
+        raise RevisionNotFound if await queries.document_exists(tx, document_id) else DocumentNotFound
+    if any(row[name] is None for name in needed):
+        raise RevisionPartial(row["revision"], [name for name in ("title", "tags", "content") if row[name] is None])
+    return row
 
 
 _LONG: Final = 64 * 1024
@@ -161,30 +182,30 @@ _MOST_LISTED: Final = 1_000_000
 """Characters of hunks, and of the unified text, that a comparison of two revisions answers with."""
 
 
-async def compare(old: Document, new: Document) -> DocumentDiff:
+async def compare(old: asyncpg.Record, new: asyncpg.Record) -> DocumentDiff:
     """Compare two revisions of a document by line and by section."""
-    return await beside(len(old.content) + len(new.content), _compare, old, new)
+    return await beside(len(old["content"]) + len(new["content"]), _compare, old, new)
 
 
-def _compare(old: Document, new: Document) -> DocumentDiff:
-    before, after = diff.lines_of(old.content), diff.lines_of(new.content)
+def _compare(old: asyncpg.Record, new: asyncpg.Record) -> DocumentDiff:
+    before, after = diff.lines_of(old["content"]), diff.lines_of(new["content"])
     found = diff.changes(before, after)
-    hunks = _hunks(before, after, found, new.content)
+    hunks = _hunks(before, after, found, new["content"])
     unified = diff.unified_text(before, after, _MOST_LISTED)
     whole = sum(change.old_end - change.old_start + change.new_end - change.new_start for change in found)
     listed = sum(len(hunk.removed) + len(hunk.added) for hunk in hunks)
     return DocumentDiff(
-        id=new.id,
-        from_revision=old.revision,
-        to_revision=new.revision,
-        old_title=old.title,
-        new_title=new.title,
-        old_tags=old.tags,
-        new_tags=new.tags,
-        sections=_section_changes(old.content, new.content),
+        id=new["id"],
+        from_revision=old["revision"],
+        to_revision=new["revision"],
+        old_title=old["title"],
+        new_title=new["title"],
+        old_tags=old["tags"],
+        new_tags=new["tags"],
+        sections=_section_changes(old["content"], new["content"]),
         hunks=hunks,
         unified=unified,
-        trust=max(old, new, key=lambda document: document.revision).trust,
+        trust=max(old, new, key=lambda row: row["revision"])["trust"],
         truncated=listed < whole or unified.endswith(diff.cut_mark(_MOST_LISTED)),
     )
 
@@ -292,7 +313,7 @@ async def change(ctx: Context, args: PatchDocument) -> DocumentAck:
     row = await queries.update_document_if_current(ctx, args, content, new_id(), call(ctx))
     if row["outcome"] == "mismatch" and args.precondition is not None:
         more = await divergence(ctx, args, row["revision"])
-        raise RevisionMismatch("document", args.precondition.form, row["revision"], row["content_hash"], more)
+        raise RevisionMismatch("document", args.precondition, row["revision"], row["content_hash"], more)
     return acknowledge(args, row)
 
 
@@ -336,8 +357,7 @@ def check(row: asyncpg.Record | Mapping[str, Any], precondition: Precondition | 
     if (refusal := _REFUSALS.get(row["outcome"])) is not None:
         raise refusal()
     if row["outcome"] == "mismatch":
-        form = precondition.form if precondition else "body"
-        raise RevisionMismatch("document", form, row["revision"], row["content_hash"])
+        raise RevisionMismatch("document", precondition, row["revision"], row["content_hash"])
 
 
 def acknowledge(args: PatchDocument | RestoreVersion, row: asyncpg.Record) -> DocumentAck:

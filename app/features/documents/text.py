@@ -40,9 +40,9 @@ def difference(result: One[DocumentDiff], args: DiffDocument) -> str:  # noqa: A
     item = result.data
     lines = [f"Document {item.id}: revision {item.from_revision} to {item.to_revision}."]
     if item.old_title != item.new_title:
-        lines.append(f"Title: {one_line(item.old_title)} → {one_line(item.new_title)}")
+        lines.append(f"Title: {one_line(item.old_title or _UNKNOWN)} → {one_line(item.new_title or _UNKNOWN)}")
     if item.old_tags != item.new_tags:
-        lines.append(f"Tags: {tag_list(item.old_tags) or 'none'} → {tag_list(item.new_tags) or 'none'}")
+        lines.append(f"Tags: {_tags(item.old_tags)} → {_tags(item.new_tags)}")
     lines.extend(
         f"- {section.change}: {one_line(' > '.join(section.path)) or '(above the first heading)'}"
         for section in item.sections
@@ -101,6 +101,10 @@ def versions(result: Page[Version], args: ListVersions) -> str:
         )
         lines.extend(["", fenced(starts, "Stored texts, each cut to its beginning (whole in structuredContent).")])
     return "\n".join([*lines, *page_end(result, "get_document_versions")])
+
+
+def _tags(tags: list[str] | None) -> str:
+    return _UNKNOWN if tags is None else tag_list(tags) or "none"
 
 
 def _facts(item: Document) -> list[str]:

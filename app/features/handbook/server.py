@@ -16,8 +16,10 @@ from app.edge.mcp.guard import Guard
 from app.edge.mcp.listening import QuietServer, acknowledge
 from app.edge.mcp.origin import Origins
 from app.edge.mcp.rpc import INVALID_PARAMS
+from app.edge.mcp.server import failed, scope_of
 from app.edge.mcp.surface import Surface
 from app.features.handbook.book import MAX_RESULTS
+from app.kit.errors import AppError, InvalidRequest, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,11 +115,14 @@ def _server(surface: Surface, book: Book) -> Server[Any]:
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:  # noqa: ARG001  the same for everybody
         return types.ListToolsResult(tools=list(TOOLS))
 
-    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:  # noqa: ARG001
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         call = calls.get(params.name)
         if call is None:
             raise MCPError(INVALID_PARAMS, "Unknown tool; tools/list names them.")
-        return call(book, params.arguments or {})
+        try:
+            return call(book, params.arguments or {})
+        except AppError as error:
+            return failed(error, scope_of(ctx)["request_id"])
 
     server: Server[Any] = QuietServer(
         "context-repo-docs",
@@ -135,9 +140,9 @@ def _server(surface: Surface, book: Book) -> Server[Any]:
 def _search(book: Book, arguments: dict[str, Any]) -> types.CallToolResult:
     query, limit = arguments.get("query"), arguments.get("limit", _DEFAULT_RESULTS)
     if not isinstance(query, str) or not query.strip() or len(query) > _MAX_QUERY:
-        return _failed(f"query must be a text of 1 to {_MAX_QUERY} characters.")
+        raise _invalid("query", f"must be a text of 1 to {_MAX_QUERY} characters")
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MAX_RESULTS:
-        return _failed(f"limit must be a number from 1 to {MAX_RESULTS}.")
+        raise _invalid("limit", f"must be a number from 1 to {MAX_RESULTS}")
     results = book.search(query, limit)
     lines = [f"- [{item['title']}]({item['url']}): {item['excerpt']}" for item in results]
     return _succeeded("\n".join(lines) or "Nothing was found; list_docs_pages lists all pages.", {"results": results})
@@ -145,9 +150,11 @@ def _search(book: Book, arguments: dict[str, Any]) -> types.CallToolResult:
 
 def _read(book: Book, arguments: dict[str, Any]) -> types.CallToolResult:
     path = arguments.get("path")
-    leaf = book.find(path) if isinstance(path, str) else None
+    if not isinstance(path, str):
+        raise _invalid("path", "must be a text: the path or address of a page")
+    leaf = book.find(path)
     if leaf is None:
-        return _failed("There is no such page; list_docs_pages lists all of them with their paths.")
+        raise NotFound("Page not found; list_docs_pages lists all of them with their paths.")
     found = {"title": leaf.guide.title, "path": leaf.guide.path, "url": f"{book.facts.url}{leaf.guide.path}"}
     return _succeeded(leaf.markdown, found | {"markdown": leaf.markdown})
 
@@ -170,5 +177,5 @@ def _succeeded(text: str, structured: dict[str, Any]) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured)
 
 
-def _failed(message: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=f"Error: {message}")], is_error=True)
+def _invalid(field: str, message: str) -> InvalidRequest:
+    return InvalidRequest(f"{field} {message}.", details=[{"field": field, "message": message}])

@@ -40,7 +40,6 @@ async def list_keys(ctx: Context, args: ListKeys) -> Page[Key]:
     "keys.create",
     scope=None,
     rate=Rate.API,
-    plan_exempt=True,
     spends=(Meter.API_KEYS,),
     credentials=PERSON,
     raises=(InsufficientScope, InvalidRequest, CollectionNotFound),
@@ -61,11 +60,11 @@ async def create_key(ctx: Context, args: CreateKey) -> One[CreatedKey]:
     if args.expires_at is not None and args.expires_at <= row["created_at"]:
         msg = "expiresAt must lie in the future."
         raise InvalidRequest(msg, details=[{"field": "expiresAt", "message": msg}])
-    await _audit(ctx, "key.created", row["public_id"])
+    await accounts.record(ctx, "key.created", ctx.workspace_id, row["public_id"])
     return One(data=CreatedKey.model_validate({**dict(row), "key": key.text}, by_name=True))
 
 
-@command("keys.rotate", scope=None, rate=Rate.API, plan_exempt=True, credentials=PERSON, raises=(KeyNotFound, KeyEnded))
+@command("keys.rotate", scope=None, rate=Rate.API, credentials=PERSON, raises=(KeyNotFound, KeyEnded))
 async def rotate_key(ctx: Context, args: RotateKey) -> One[CreatedKey]:
     """Give a key a new secret at once; the old one works for the overlap that is asked for, at most a day.
 
@@ -77,7 +76,7 @@ async def rotate_key(ctx: Context, args: RotateKey) -> One[CreatedKey]:
     row = await queries.rotate_key(ctx.tx, ctx.principal.user_id, args.key_id, args.overlap_seconds, key, new_id())
     if row is None:
         raise KeyEnded
-    await _audit(ctx, "key.rotated", row["public_id"])
+    await accounts.record(ctx, "key.rotated", ctx.workspace_id, row["public_id"])
     return One(data=CreatedKey.model_validate({**dict(row), "key": key.text}, by_name=True))
 
 
@@ -87,17 +86,10 @@ async def revoke_key(ctx: Context, args: RevokeKey) -> None:
     grant_id = await queries.revoke_key(ctx.tx, ctx.principal.user_id, args.key_id)
     if grant_id is None:
         raise KeyNotFound
-    await _audit(ctx, "key.revoked", str(args.key_id))
+    await accounts.record(ctx, "key.revoked", ctx.workspace_id, str(args.key_id))
     _forget(ctx, grant_id)
 
 
 def _forget(ctx: Context, grant_id: UUID) -> None:
     revocations = ctx.get(Revocations)
     ctx.committed.append(lambda: revocations.of_grant(grant_id))
-
-
-async def _audit(ctx: Context, action: str, subject: str) -> None:
-    principal = ctx.principal
-    await accounts.audit(
-        ctx.tx, action, user_id=principal.user_id, workspace_id=principal.workspace_id, subject=subject
-    )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from app.gate.policy import Scope
 from app.kit.ids import Id
@@ -47,7 +47,9 @@ class CreateKey(Model):
     """A new key."""
 
     name: Annotated[PlainName, Field(description="What the key is for.")]
-    scopes: Annotated[Scopes, Field(description="What the key may do; write implies read.")]
+    scopes: Annotated[
+        Scopes, Field(description="What the key may do; write implies read. Taken as `permissions`, too.")
+    ]
     expires_at: Annotated[
         Instant | None, Field(default=None, description="When it ends by itself; without one, never.")
     ]
@@ -55,6 +57,14 @@ class CreateKey(Model):
         Collections | None,
         Field(default=None, description="Collections whose members are all that the key sees; without, everything."),
     ]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_as_in_a_profile(cls, sent: Any) -> Any:
+        """Take `permissions` for `scopes`: the profile names them so."""
+        if not isinstance(sent, dict) or "scopes" in sent or "permissions" not in sent:
+            return sent
+        return {("scopes" if name == "permissions" else name): value for name, value in sent.items()}
 
 
 class RotateKey(Model):

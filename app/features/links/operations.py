@@ -61,7 +61,6 @@ async def _hash(ctx: Context, args: CreateLink) -> str | None:
     prepare=_hash,
     scope=_WRITES,
     rate=Rate.API,
-    plan_exempt=True,
     credentials=PERSON,
     raises=(SharedItemNotFound, AlreadyShared, InvalidRequest, InsufficientScope),
 )

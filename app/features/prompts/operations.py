@@ -227,7 +227,7 @@ async def _lock(ctx: Context, prompt_id: UUID) -> asyncpg.Record:
 
 def _expect(expected: Precondition | None, row: asyncpg.Record) -> None:
     if expected is not None and not expected.holds(row["revision"], row["content_hash"]):
-        raise RevisionMismatch("prompt", expected.form, row["revision"], row["content_hash"])
+        raise RevisionMismatch("prompt", expected, row["revision"], row["content_hash"])
 
 
 async def _write(ctx: Context, row: asyncpg.Record, state: State, change_log: str | None) -> bool:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator, mo
 
 from app.features.documents.schemas import ChangeLog, Notice, Title
 from app.kit import revision as revisions
-from app.kit.asof import AsOf
+from app.kit.asof import TIME, AsOf
 from app.kit.guarded import Guarded
 from app.kit.ids import Id
 from app.kit.paging import DEFAULT_LIMIT, MAX_LIMIT
@@ -124,7 +124,7 @@ class GetPrompt(Model):
         str | None,
         Field(default=None, max_length=MAX_NAME, description="The version with this label, not the current one."),
     ]
-    as_of: Annotated[AsOf | None, Field(default=None, description="A revision or time: the prompt as it was then.")]
+    as_of: Annotated[AsOf | None, Field(default=None, description=f"A revision or {TIME}: the prompt as it was then.")]
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:

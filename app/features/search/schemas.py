@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from app.kit.asof import AsOfTime
+from app.kit.asof import TIME, AsOfTime
 from app.kit.schema import Model, Positive, TagFilter, absent
 from app.kit.trust import Shown
 
@@ -56,7 +56,7 @@ class Search(Model):
     tags: Annotated[TagFilter, Field(default_factory=list)]
     limit: Annotated[Positive, Field(default=DEFAULT_LIMIT, description="Hits of each type, at most 100.")]
     as_of: Annotated[
-        AsOfTime | None, Field(default=None, description="A time: documents as they were then, by words or literally.")
+        AsOfTime | None, Field(default=None, description=f"Documents as they were at {TIME}, by words or literally.")
     ]
 
     @model_validator(mode="after")

@@ -94,7 +94,7 @@ def _how(meta: SearchMeta, *, found: bool) -> list[str]:
     if state.pending and meta.mode is not SearchMode.LITERAL:
         first = "Not indexed yet" if found else "This does not mean that there is nothing. Not indexed yet"
         lines.append(f"{first}: {state.pending} of {state.total}; semantic=false sees these too.")
-    elif not found and (meta.as_of is None or meta.mode is SearchMode.LITERAL):
+    elif not found and (meta.as_of is None or (meta.mode is SearchMode.LITERAL and not meta.notice)):
         lines.append("All of it was searched: there is nothing to find here.")
     return lines
 

@@ -32,6 +32,6 @@ async def end_sign_in(ctx: Context, args: EndSignIn) -> None:
     """Sign the caller out in one browser."""
     if not await queries.revoke_session(ctx.tx, args.sign_in_id, ctx.principal.user_id):
         raise SessionNotFound
-    await accounts.audit(ctx.tx, "sign_in.ended", user_id=ctx.principal.user_id, subject=str(args.sign_in_id))
+    await accounts.record(ctx, "sign_in.ended", None, str(args.sign_in_id))
     revocations = ctx.get(Revocations)
     ctx.committed.append(lambda: revocations.of_grant(args.sign_in_id))

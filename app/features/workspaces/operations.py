@@ -78,12 +78,12 @@ async def list_workspaces(ctx: Context, args: ListWorkspaces) -> Page[Workspace]
     return paged(rows, limit, notice, shown)
 
 
-@command("workspaces.create", scope=None, rate=Rate.API, plan_exempt=True, credentials=PERSON)
+@command("workspaces.create", scope=None, rate=Rate.API, credentials=PERSON)
 async def create_workspace(ctx: Context, args: CreateWorkspace) -> One[Workspace]:
     """Create a shared workspace, whose first owner is the caller."""
     workspace_id = new_id()
     row = await queries.insert_workspace(ctx.tx, workspace_id, args.name, ctx.principal.user_id)
-    await _audit(ctx, "workspace.created", workspace_id)
+    await accounts.record(ctx, "workspace.created", workspace_id)
     made = Workspace(
         id=workspace_id, name=args.name, kind="shared", role="owner", current=False, created_at=row["created_at"]
     )
@@ -94,7 +94,6 @@ async def create_workspace(ctx: Context, args: CreateWorkspace) -> One[Workspace
     "workspaces.rename",
     scope=None,
     rate=Rate.API,
-    plan_exempt=True,
     credentials=PERSON,
     raises=(WorkspaceNotFound, OwnerRequired),
 )
@@ -105,7 +104,7 @@ async def rename_workspace(ctx: Context, args: RenameWorkspace) -> One[Workspace
     if row is None:
         await _refuse(ctx, args.workspace_id)
         raise OwnerRequired  # it was one a moment later
-    await _audit(ctx, "workspace.renamed", args.workspace_id)
+    await accounts.record(ctx, "workspace.renamed", args.workspace_id)
     current = args.workspace_id == ctx.workspace_id
     return One(data=Workspace.model_validate({**dict(row), "role": "owner", "current": current}, by_name=True))
 
@@ -157,7 +156,7 @@ async def change_member(ctx: Context, args: ChangeMember) -> None:
     if not changed:
         await _refuse(ctx, args.workspace_id, args.user_id)
         raise LastOwner
-    await _audit(ctx, f"member.{args.role}", args.workspace_id, str(args.user_id))
+    await accounts.record(ctx, f"member.{args.role}", args.workspace_id, str(args.user_id))
     _forget(ctx, args.workspace_id, args.user_id)
 
 
@@ -177,7 +176,7 @@ async def remove_member(ctx: Context, args: RemoveMember) -> None:
     if not removed:
         await _refuse(ctx, args.workspace_id, args.user_id)
         raise LastOwner
-    await _audit(ctx, "member.removed", args.workspace_id, str(args.user_id))
+    await accounts.record(ctx, "member.removed", args.workspace_id, str(args.user_id))
     _forget(ctx, args.workspace_id, args.user_id)
 
 
@@ -203,7 +202,6 @@ async def list_invites(ctx: Context, args: ListInvites) -> Page[Invite]:
     "invites.create",
     scope=None,
     rate=Rate.API,
-    plan_exempt=True,
     credentials=PERSON,
     raises=(WorkspaceNotFound, OwnerRequired),
 )
@@ -236,7 +234,7 @@ async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
         f"{site.name}: an invitation",
         f"{one_line(ctx.principal.user_name)} invites you to a workspace. Accept within {args.days} days:\n\n{link}\n",
     )
-    await _audit(ctx, "invite.created", args.workspace_id, args.email)
+    await accounts.record(ctx, "invite.created", args.workspace_id, args.email)
     told = None if site.mailed_links else link
     return One(data=CreatedInvite.model_validate({**dict(row), "link": told}, by_name=True))
 
@@ -255,7 +253,7 @@ async def cancel_invite(ctx: Context, args: CancelInvite) -> None:
     if not await queries.cancel_invite(ctx.tx, args.workspace_id, args.invite_id, ctx.principal.user_id):
         await _refuse(ctx, args.workspace_id)
         raise InviteNotFound
-    await _audit(ctx, "invite.cancelled", args.workspace_id, str(args.invite_id))
+    await accounts.record(ctx, "invite.cancelled", args.workspace_id, str(args.invite_id))
 
 
 @command("invites.accept", scope=None, rate=Rate.API, plan_exempt=True, credentials=BROWSER, raises=(InviteNotFound,))
@@ -265,7 +263,7 @@ async def accept_invite(ctx: Context, args: AcceptInvite) -> One[Accepted]:
     row = await queries.accept_invite(ctx.tx, Token(args.token).digest(), principal.user_id)
     if row is None:
         raise InviteNotFound
-    await _audit(ctx, "invite.accepted", row["workspace_id"])
+    await accounts.record(ctx, "invite.accepted", row["workspace_id"])
     await queries.switch(ctx.tx, row["workspace_id"], principal.grant_id, principal.user_id)
     revocations = ctx.get(Revocations)
     ctx.committed.append(lambda: revocations.of_grant(principal.grant_id))
@@ -319,7 +317,3 @@ async def _refuse(ctx: Context, workspace_id: UUID, member_id: UUID | None = Non
 def _forget(ctx: Context, workspace_id: UUID, user_id: UUID) -> None:
     revocations = ctx.get(Revocations)
     ctx.committed.append(lambda: revocations.of_member(workspace_id, user_id))
-
-
-async def _audit(ctx: Context, action: str, workspace_id: UUID, subject: str | None = None) -> None:
-    await accounts.audit(ctx.tx, action, user_id=ctx.principal.user_id, workspace_id=workspace_id, subject=subject)

@@ -70,8 +70,28 @@ async def test_keys_and_members_leave_lines_too(service, make, alice):
     fields = {"name": "Robot", "days": "", "scope.documents.read": "on"}
     assert (await person.fill("/dashboard/keys", **fields)).status_code == 200
     line = (await alice.client.get("/v1/audit")).json()["data"][0]
-    assert (line["topic"], line["userId"], line["operation"]) == ("key.created", str(alice.id), None)
+    assert (line["topic"], line["userId"], line["operation"]) == ("key.created", str(alice.id), "keys.create")
+    assert (line["credential"], line["object"]) == ("session", (await _newest_key(make, alice))["publicId"])
+    assert (await person.fill("/dashboard/members", "/dashboard/invites", email="a@b.test", role="member")).is_success
+    invited = (await alice.client.get("/v1/audit")).json()["data"][0]
+    assert (invited["topic"], invited["operation"], invited["credential"]) == (
+        "invite.created",
+        "invites.create",
+        "session",
+    )
+    assert invited["grantId"] == line["grantId"]
+    assert invited["requestId"] != line["requestId"]
+    assert line["requestId"]
+    agent = await make.browser(alice)
+    agent.headers["x-agent-id"] = "night shift"
+    made = await agent.post("/v1/keys", json={"name": "By a program", "scopes": ["documents.read"]})
+    told = (await alice.client.get("/v1/audit")).json()["data"][0]
+    assert (told["agent"], told["requestId"]) == ("night shift", made.headers["x-request-id"])
     assert "key.created" in (await person.get("/dashboard/audit")).text
+
+
+async def _newest_key(make, user):
+    return (await (await make.browser(user)).get("/v1/keys")).json()["data"][0]
 
 
 async def test_the_page_is_refused_to_members_in_words(service, make, alice):

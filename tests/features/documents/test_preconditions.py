@@ -57,6 +57,18 @@ async def test_a_stale_tag_is_412_with_the_current_revision_and_tag(alice, make)
     assert answer.headers["etag"] == current.headers["etag"]
 
 
+@proves("REV-HEADER")
+async def test_a_tag_of_the_same_revision_with_another_hash_is_told_what_differs(alice, make):
+    made = await make.document(alice.client)
+    other = await patch(alice.client, made, {"title": "New"}, f'"r1-{"0" * 16}"')
+    stale = await patch(alice.client, made | {"etag": ""}, {"title": "New"}, f'"r7-{"0" * 16}"')
+    await refuse(other, 412)
+    await refuse(stale, 412)
+    told = [answer.json()["error"]["message"] for answer in (other, stale)]
+    assert ["another content hash" in message for message in told] == [True, False]
+    assert all("at revision 1 now" in message for message in told)
+
+
 @proves("REV-BODY")
 async def test_a_stale_expected_revision_is_409(alice, make):
     made = await make.document(alice.client)

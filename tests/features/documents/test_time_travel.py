@@ -8,6 +8,7 @@ import pytest
 
 from tests.contract.requirements import proves
 from tests.edge.mcp.wire import MODERN_ERA
+from tests.support.visitor import signed_in
 
 FIRST = "# A\n\none\n\n# B\n\ntwo\n"
 SECOND = "# A\n\n1\n\n# B\n\ntwo\n\n# C\n\nthree\n"
@@ -40,9 +41,9 @@ async def test_a_revision_reads_as_it_was(alice, make):
 async def test_a_time_reads_the_last_revision_by_then(alice, make):
     url = await history(alice, make)
     versions = (await alice.client.get(f"{url}/versions")).json()["data"]
-    after_first = versions[1]["createdAt"] + 1  # its time is cut to the millisecond
-    assert (await at(alice.client, url, after_first)).json()["data"]["revision"] == 1
-    text = datetime.fromtimestamp(after_first / 1000, UTC).isoformat().replace("+00:00", "Z")
+    for shown in (versions[1]["createdAt"], str(versions[1]["createdAt"])):  # cut to the millisecond
+        assert (await at(alice.client, url, shown)).json()["data"]["revision"] == 1
+    text = datetime.fromtimestamp((versions[1]["createdAt"] + 1) / 1000, UTC).isoformat().replace("+00:00", "Z")
     assert (await at(alice.client, url, text)).json()["data"]["revision"] == 1
     later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     assert (await at(alice.client, url, later)).json()["data"]["revision"] == 3
@@ -81,13 +82,31 @@ async def test_the_trash_has_no_past(alice, make):
     assert [(a.status_code, a.json()["error"]["message"][:8]) for a in answers] == [(404, "Document")] * 2
 
 
-async def test_a_revision_that_an_import_kept_in_part_is_not_made_up(alice, make, sql):
+@proves("IMPORT-PARTIAL")
+async def test_a_revision_that_an_import_kept_in_part_is_told_as_such_and_its_text_compared(service, alice, make, sql):
     url = await history(alice, make)
-    await sql.execute(
-        "UPDATE document_revisions SET title = NULL WHERE document_id = $1 AND revision = 1", url.rpartition("/")[2]
-    )
-    assert (await at(alice.client, url, 1)).status_code == 404
+    document_id = url.rpartition("/")[2]
+    lose = "UPDATE document_revisions SET title = NULL, tags = NULL WHERE document_id = $1 AND revision = 1"
+    await sql.execute(lose, document_id)
+    refused = await at(alice.client, url, 1)
+    error = refused.json()["error"]
+    assert (refused.status_code, error["details"]) == (404, {"revision": 1, "fields": ["title", "tags"]})
+    assert "import" in error["message"]
+    tool = await MODERN_ERA.call(alice.client, "get_document", {"documentId": document_id, "asOf": "1"})
+    assert "not found" in tool["content"][0]["text"]
+    assert "get_document_versions" in tool["content"][0]["text"]
     assert (await at(alice.client, url, 2)).status_code == 200
+    compared = (await alice.client.get(f"{url}/diff", params={"from": 1})).json()["data"]
+    assert (compared["oldTitle"], compared["oldTags"], compared["newTitle"]) == (None, None, "New")
+    assert "-one" in compared["unified"]
+    person = await signed_in(service, make, alice)
+    page = await person.get(f"/dashboard/documents/{document_id}/diff?from=1&to=3")
+    assert (page.status_code, page.text.count("not kept by the import"), "None" in page.text) == (200, 2, False)
+    await sql.execute(
+        "UPDATE document_revisions SET content_digest = NULL WHERE document_id = $1 AND revision = 1", document_id
+    )
+    textless = await alice.client.get(f"{url}/diff", params={"from": 1})
+    assert (textless.status_code, textless.json()["error"]["details"]["fields"][-1]) == (404, "content")
 
 
 @proves("DOC-REVISIONS")

@@ -92,7 +92,7 @@ async def test_the_page_of_plans_has_what_the_code_counts_and_refuses(http, serv
     for refusal in (PlanRequired, FeatureNotInPlan, QuotaExceeded):
         assert f"| `{refusal.reason}` |" in text
     assert "- `web_pages`: `POST /v1/documents/scrape`, `POST /v1/documents/{documentId}/refresh`\n" in text
-    assert "`GET /v1/user/me`, and the pages of" in text
+    assert "`GET /v1/user/me`. A signed-in person" in text
 
 
 async def test_a_page_that_is_not_there_is_404(http):
@@ -155,14 +155,19 @@ async def test_a_page_is_read_by_path_or_address(http, path):
 
 
 async def test_what_is_wrong_is_told_in_the_result(http):
-    for name, arguments in (
-        ("read_docs_page", {"path": "https://other.test/docs/sharing"}),
-        ("read_docs_page", {"path": "../../etc/passwd"}),
-        ("search_docs", {"query": ""}),
-        ("search_docs", {"query": "a", "limit": 0}),
+    for name, arguments, code, reason in (
+        ("read_docs_page", {"path": "https://other.test/docs/sharing"}, 404, "NOT_FOUND"),
+        ("read_docs_page", {"path": "../../etc/passwd"}, 404, "NOT_FOUND"),
+        ("read_docs_page", {}, 400, "INVALID_REQUEST"),
+        ("search_docs", {"query": ""}, 400, "INVALID_REQUEST"),
+        ("search_docs", {"query": "a", "limit": 0}, 400, "INVALID_REQUEST"),
     ):
         failed = await tool(http, name, **arguments)
         assert failed["isError"] is True
+        error = failed["structuredContent"]["error"]
+        assert (error["code"], error["reason"], bool(error["requestId"])) == (code, reason, True)
+        assert failed["content"][0]["text"] == f"Error: {reason}: {error['message']}"
+        assert ("not found" in error["message"]) is (code == 404)
     nothing = await tool(http, "search_docs", query="zzzyx")
     assert nothing["structuredContent"] == {"results": []}
     assert "error" in await call(http, "tools/call", name="create_document", arguments={})

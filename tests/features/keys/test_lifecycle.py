@@ -225,3 +225,16 @@ async def test_keys_come_page_by_page_newest_first(service, make, alice):
     clamped = (await client.get("/v1/keys", params={"limit": 1000})).json()
     assert "over the cap" in clamped["notice"]
     assert (await client.get("/v1/keys", params={"cursor": "x"})).status_code == 400
+
+
+async def test_the_scopes_of_a_new_key_may_be_called_permissions_as_in_the_profile(alice, make):
+    person = await make.browser(alice)
+    me = (await make.client(await make.key(alice, scopes=("documents.write",))).get("/v1/user/me")).json()["data"]
+    made = await person.post("/v1/keys", json={"name": "Like it", "permissions": me["permissions"]})
+    assert made.status_code == 201, made.text
+    like_it = (await make.client(made.json()["data"]["key"]).get("/v1/user/me")).json()["data"]
+    assert like_it["permissions"] == me["permissions"]
+    both = await person.post("/v1/keys", json={"name": "Both", "permissions": ["x"], "scopes": ["documents.read"]})
+    assert (both.status_code, both.json()["error"]["details"][0]["field"]) == (400, "permissions")
+    wrong = await person.post("/v1/keys", json={"name": "Wrong", "permissions": ["everything"]})
+    assert wrong.status_code == 400

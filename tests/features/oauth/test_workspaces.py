@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.contract.requirements import proves
@@ -41,6 +43,18 @@ async def test_a_viewer_who_lets_an_app_read_does_not_let_it_manage(flow, bearer
         await reading.post(f"/v1/workspaces/{person.workspace_id}/invites", json={"email": "x@example.test"}),
     ]
     assert [answer.status_code for answer in refused] == [403] * 3
+    for answer in refused:
+        error = answer.json()["error"]
+        assert (error["reason"], "every scope" in error["message"]) == ("INSUFFICIENT_SCOPE", True)
+        assert error["details"]["scopes"] == ["prompts.write", "documents.write", "workspace.write"]
+        challenge = answer.headers["www-authenticate"]
+        assert 'error="insufficient_scope"' in challenge
+        asked = re.search(r'scope="([^"]*)"', challenge)[1]
+    # What the challenge asks for is enough.
+    wider = bearer((await flow.tokens(**REST, scope=asked, fields=fields))["access_token"])
+    assert (await wider.get("/v1/workspaces")).status_code == 200
+    in_browsers = await reading.get("/v1/keys")
+    assert (in_browsers.status_code, "www-authenticate" in in_browsers.headers) == (403, False)
 
 
 @proves("WS-TOKEN")

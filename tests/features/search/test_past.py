@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from app.features.search.past import service as past
@@ -363,3 +365,23 @@ async def test_tool_and_route_say_the_same_of_then(alice, make, index, now):
         assert "Revision: 1" in text_of(result)
     nothing = await LEGACY_ERA.call(alice.client, "find_items", sent | {"query": "seals"})
     assert "All of it was searched" in text_of(nothing)
+
+
+@proves("SEARCH-AS-OF")
+@BOTH
+async def test_what_an_import_kept_in_part_is_counted_in_the_notice(semantic, alice, make, index, now, sql):
+    whole = await make.document(alice.client, title="House", content="No walruses here.", tags=["tea"])
+    partial = await make.document(alice.client, title="Hut", content="No walruses there.", tags=["tea"])
+    then = await now()
+    for document in (whole, partial):
+        await change(alice.client, document, content="No seals.")
+    await index.run(alice.workspace_id)
+    lose = "UPDATE document_revisions SET title = NULL, tags = NULL WHERE document_id = $1 AND revision = 1"
+    await sql.execute(lose, UUID(partial["id"]))
+    answer = await search(alice.client, "walruses", asOf=then, semantic=semantic, tags="tea")
+    assert [hit["title"] for hit in answer["data"]["documents"]] == ["House"]
+    assert "1 more document was not looked at" in answer["meta"]["notice"]
+    sent = {"query": "penguins", "semantic": semantic == "true", "asOf": then}
+    assert "All of it was searched" not in text_of(await LEGACY_ERA.call(alice.client, "find_items", sent))
+    later = await search(alice.client, "seals", asOf=await now(), semantic=semantic)
+    assert "not looked at" not in later["meta"].get("notice", "")

@@ -28,19 +28,23 @@ class Piece(NamedTuple):
 
 
 # Documents that existed then, with what they were: the same revision that reading one as of then gives. Of those whose
-# words the index has as they are in another revision it cannot say whether they match.
+# words the index has as they are in another revision it cannot say whether they match. What an import kept in part
+# cannot be found: it is counted (`partial`).
 _THEN: Final = """
-live_documents AS MATERIALIZED (
+existing AS MATERIALIZED (
   SELECT d.id, d.status, d.created_at, d.chunked_revision <> r.revision AS changed, r.revision, r.title,
-         r.content_digest, r.decided_at
+         r.tags, r.content_digest, r.decided_at
     FROM documents d
    CROSS JOIN LATERAL (
          SELECT revision, title, tags, content_digest, decided_at FROM document_revisions
           WHERE workspace_id = $1 AND document_id = d.id AND decided_at <= $5
           ORDER BY revision DESC LIMIT 1) AS r
-   WHERE d.workspace_id = $1 AND d.deleted_at IS NULL AND r.title IS NOT NULL AND r.content_digest IS NOT NULL
-     AND r.tags @> $3::text[]
+   WHERE d.workspace_id = $1 AND d.deleted_at IS NULL AND (r.tags IS NULL OR r.tags @> $3::text[])
+), live_documents AS MATERIALIZED (
+  SELECT * FROM existing WHERE title IS NOT NULL AND tags IS NOT NULL AND content_digest IS NOT NULL
 )"""
+_TOTAL: Final = """(SELECT count(*) FROM live_documents) AS total,
+               (SELECT count(*) FROM existing) - (SELECT count(*) FROM live_documents) AS partial"""
 _CONTENT: Final = """
          SELECT content FROM contents WHERE workspace_id = $1 AND digest = x.content_digest OFFSET 0"""
 
@@ -50,9 +54,9 @@ WITH {terms("document")},{_THEN},{DOCUMENT_WORDS}, able AS MATERIALIZED (
     FROM live_documents x LEFT JOIN document_words w ON w.id = x.id
    WHERE x.changed OR w.id IS NOT NULL
 )
-SELECT n.total, n.able, x.id, x.title, x.status, x.revision, x.content_digest, octet_length(t.content) AS size,
-       document_trust(d, x.revision, $7) AS trust
-  FROM (SELECT (SELECT count(*) FROM live_documents) AS total,
+SELECT n.total, n.partial, n.able, x.id, x.title, x.status, x.revision, x.content_digest,
+       octet_length(t.content) AS size, document_trust(d, x.revision, $7) AS trust
+  FROM (SELECT {_TOTAL},
                CASE WHEN (SELECT count(*) FROM document_words) < $4 THEN (SELECT count(*) FROM able)
                     ELSE (SELECT count(*) FROM live_documents) END AS able) AS n
   LEFT JOIN (SELECT * FROM able ORDER BY score DESC NULLS LAST, decided_at DESC, id LIMIT $6) AS x ON true
@@ -110,10 +114,10 @@ WITH {_THEN}, placed AS MATERIALIZED (
          literal_place($2, t.content) AS place
     FROM live_documents x CROSS JOIN LATERAL ({_CONTENT}) AS t
 )
-SELECT n.total, x.id, x.title, x.status, x.revision, NULL AS score, NULL AS chunk_id,
+SELECT n.total, n.partial, x.id, x.title, x.status, x.revision, NULL AS score, NULL AS chunk_id,
        substr(x.content, greatest(x.place - 80, 1), 80 + length($2) + 120) AS highlight,
        document_trust(d, x.revision, $6) AS trust
-  FROM (SELECT count(*) AS total FROM live_documents) AS n
+  FROM (SELECT {_TOTAL}) AS n
   LEFT JOIN (SELECT * FROM placed WHERE named > 0 OR place > 0
               ORDER BY (named > 0) DESC, created_at DESC, id LIMIT $4) AS x ON true
   LEFT JOIN documents d ON d.workspace_id = $1 AND d.id = x.id
@@ -126,7 +130,8 @@ async def list_candidates(
 ) -> list[asyncpg.Record]:
     """List documents that existed at a time, first those that the words rank now, then those changed since then.
 
-    At least one row: each says how many existed (`total`), and how many of them may have had the words (`able`).
+    At least one row: each says how many existed (`total`), how many of them may have had the words (`able`), and of how
+    many more an import kept a part (`partial`).
     """
     return await tx.fetch(_LIST, tx.workspace_id, text, tags, CANDIDATES, at, most, reader)
 
@@ -145,5 +150,5 @@ async def rank_texts(tx: Tx, text: str, pieces: Sequence[Piece]) -> list[asyncpg
 async def find_literally(
     tx: Tx, text: str, tags: list[str], at: datetime, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
-    """Find documents that held a text at a time, at least one row: each says how many existed (`total`)."""
+    """Find documents that held a text at a time, at least one row: each has `total` and `partial`."""
     return await tx.fetch(_LITERAL, tx.workspace_id, text, tags, limit, at, reader)

@@ -58,7 +58,8 @@ async def find(ctx: Context, args: Search, at: datetime, limit: int) -> Found:
     if not args.semantic:
         async with ctx.snapshot() as tx:
             rows = await queries.find_literally(tx, args.q, args.tags, at, limit, ctx.principal.user_id)
-        return Found([dict(row) for row in rows if row["id"] is not None], rows[0]["total"], None)
+        hits = [dict(row) for row in rows if row["id"] is not None]
+        return Found(hits, rows[0]["total"], _left_out(rows[0]["partial"]))
     async with ctx.snapshot() as tx:
         rows = await queries.list_candidates(tx, args.q, args.tags, at, COMPARED, ctx.principal.user_id)
         chosen = {row["id"]: row for row in _that_fit(rows)}
@@ -73,7 +74,8 @@ async def find(ctx: Context, args: Search, at: datetime, limit: int) -> Found:
         for hit in rank("", ranked)
     ]
     compared = cut.documents if ranked[0]["bound"] is not None else 0  # else the index knows no word of the query
-    return Found(fold(hits)[:limit], rows[0]["total"], _notice(compared, rows[0]["able"], rows[0]["total"]))
+    said = (_notice(compared, rows[0]["able"], rows[0]["total"]), _left_out(rows[0]["partial"]))
+    return Found(fold(hits)[:limit], rows[0]["total"], " ".join(filter(None, said)))
 
 
 def _that_fit(rows: Sequence[asyncpg.Record]) -> Iterator[asyncpg.Record]:
@@ -135,6 +137,13 @@ def _cut(rows: Iterable[asyncpg.Record], texts: Mapping[bytes, str]) -> _Cut:
         except Exception:  # as the index has it: a text that cannot be read as Markdown is not searched
             log.exception("document cannot be chunked", extra={"document": str(row["id"])})
     return cut
+
+
+def _left_out(partial: int) -> str | None:
+    if partial == 0:
+        return None
+    what = "1 more document was" if partial == 1 else f"{partial} more documents were"
+    return f"{what} not looked at: an import kept only a part of what was there then."
 
 
 def _notice(compared: int, able: int, total: int) -> str:

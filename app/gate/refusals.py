@@ -1,0 +1,52 @@
+"""Why a caller is not admitted, and what would help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.gate.policy import Scope
+from app.gate.principal import CredentialKind
+from app.kit.errors import (
+    AppError,
+    EntitlementUnavailable,
+    EveryScopeNeeded,
+    InsufficientScope,
+    PlanRequired,
+    SignInRequired,
+)
+
+if TYPE_CHECKING:
+    from app.gate.operation import Operation
+    from app.gate.principal import Principal
+
+_PLAN_RETRY_SECONDS = 5
+
+
+def insufficient(operation: Operation[Any, Any], principal: Principal) -> InsufficientScope:
+    """Say which scope is lacking; an OAuth client is told of all that it should have then."""
+    granted = frozenset(scope.value for scope in principal.scopes) if principal.kind is CredentialKind.OAUTH else None
+    lacking = tuple(scope.value for scope in operation.lacking(principal.scopes))
+    return InsufficientScope(lacking, granted=granted, every=operation.every_scope)
+
+
+def accepts(operation: Operation[Any, Any], principal: Principal) -> bool:
+    """Tell whether an operation for certain credentials takes this one; a token must not have been narrowed."""
+    if principal.kind not in operation.credentials:
+        return False
+    return principal.kind is not CredentialKind.OAUTH or principal.is_unrestricted
+
+
+def not_accepted(operation: Operation[Any, Any], principal: Principal) -> AppError:
+    """Say who may do it; the client of a token that would do with more scopes is told to ask for them."""
+    if principal.kind not in operation.credentials:
+        return SignInRequired()
+    lacking = tuple(scope.value for scope in Scope if scope not in principal.scopes)
+    return EveryScopeNeeded(lacking, frozenset(principal.scopes))
+
+
+def without_plan(principal: Principal) -> AppError:
+    """Say whether there is no plan, or none that can be read just now."""
+    if principal.plan_unavailable:
+        msg = "The plan of this workspace cannot be read just now; retry shortly."
+        return EntitlementUnavailable(msg, retry_after=_PLAN_RETRY_SECONDS)
+    return PlanRequired("This workspace has no active plan. Start a trial or choose a plan.")
