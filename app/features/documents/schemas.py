@@ -329,8 +329,6 @@ class SectionChange(Model):
 class DocumentDiff(Shown):
     """What differs between two revisions of a document."""
 
-    TEXT = "unified"
-
     id: UUID
     from_revision: int
     to_revision: int

@@ -86,8 +86,6 @@ class DocumentCopy(Model):
 class DocumentHit(Shown):
     """A document that matches, with the passage that matches best."""
 
-    TEXT = "highlight"
-
     document_id: UUID
     title: str
     score: Annotated[
@@ -225,8 +223,6 @@ class ItemMetadata(Model):
 
 class FetchedItem(Shown):
     """An item as text, with the address where a person can open it; collections do not tell whose they are."""
-
-    TEXT = "text"
 
     id: str
     title: str
