@@ -59,10 +59,15 @@ def hidden_in(value: object) -> int:
     return count
 
 
+def farthest(*trusts: str | None) -> Trust | None:
+    """Tell what holds for several texts together: that from outside before another member's."""
+    return next((trust for trust in (Trust.EXTERNAL, Trust.MEMBER) if trust in trusts), None)
+
+
 def whose(provenance: str, *trusts: Trust | None) -> str:
-    """Add to where texts come from whose words may be in them: of several, the farthest counts."""
-    farthest = min(filter(None, trusts), default=None)
-    return provenance if farthest is None else f"{provenance} {_SAID[farthest]}"
+    """Add to where texts come from whose words may be in them."""
+    trust = farthest(*trusts)
+    return provenance if trust is None else f"{provenance} {_SAID[trust]}"
 
 
 _SAID = {

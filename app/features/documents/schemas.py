@@ -218,7 +218,7 @@ class LeasedDelete(NamedLease, DeleteDocument):
     """A document to delete, with the lease among the arguments."""
 
 
-class DocumentItem(Model):
+class DocumentItem(Shown):
     """A document in a list: without its content."""
 
     id: UUID
@@ -245,7 +245,7 @@ class DocumentItem(Model):
         return self.status in FINAL
 
 
-class Document(DocumentItem, Shown):
+class Document(DocumentItem):
     """A document with its content."""
 
     content: str
@@ -292,7 +292,7 @@ class Version(Shown):
     created_at: EpochMs
 
 
-class Revision(Model):
+class Revision(Shown):
     """A revision: what `asOf` reads, without its content."""
 
     id: UUID

@@ -64,7 +64,7 @@ SELECT p.id, r.title, r.description, r.published AS is_public, r.archived AS is_
 
 # The cursor is the (created_at, id) of the last row seen.
 _LIST = f"""
-SELECT {_ITEM}
+SELECT {_ITEM}, text_trust(p.hands, p.created_by, $9) AS trust
   FROM prompts p
   JOIN prompt_versions v ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = p.current_version
  WHERE p.workspace_id = $1 AND p.deleted_at IS NULL
@@ -232,11 +232,11 @@ async def prompt_exists(tx: Tx, prompt_id: UUID) -> bool:
 
 
 async def list_prompts(
-    tx: Tx, args: ListPrompts, after: tuple[datetime, UUID] | None, limit: int
+    tx: Tx, args: ListPrompts, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
     """List prompts, newest first, after a cursor."""
     created_at, prompt_id = after or (None, None)
-    values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit, args.collection_id)
+    values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit, args.collection_id, reader)
     return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 
