@@ -42,10 +42,10 @@ def stored(text: str, provenance: str, *trusts: Trust | None) -> str:
     return fenced(text, whose(provenance, *trusts))
 
 
-def excerpt(name: str, text: str, trust: Trust | None) -> list[str]:
+def excerpt(name: str, text: str, trust: Trust | None, limit: int = _EXCERPT) -> list[str]:
     """Show a stored text below an item of a list: its beginning, on a line that says what it is and whose, if any."""
     by = "" if trust is None else f", {trust}"
-    return [f"  {name} (stored text{by}): {one_line(text, _EXCERPT)}"] if text else []
+    return [f"  {name} (stored text{by}): {one_line(text, limit)}"] if text else []
 
 
 def version_texts(page: Page[Any]) -> list[str]:

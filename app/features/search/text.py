@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 _EXCERPT = 300
+_DESCRIPTION = 100
 _MODES = {
     SearchMode.HYBRID: "words and meaning",
     SearchMode.LEXICAL: "words",
@@ -66,7 +67,7 @@ def _collection(hit: CollectionHit) -> list[str]:
 
 
 def _item(name: str, kind: str, hit: PromptHit | CollectionHit, facts: str) -> list[str]:
-    said = excerpt("Description", hit.description, hit.trust)
+    said = excerpt("Description", hit.description, hit.trust, _DESCRIPTION)
     return [f"- **{one_line(name)}** ({kind})", *said, f"  ID: {facts}"]
 
 
