@@ -35,9 +35,13 @@ from app.kit.paging import clamped, paged
 from app.kit.schema import One, Page
 
 if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
     import asyncpg
 
     from app.kit.guarded import Guarded
+    from app.store.tx import Tx
 
 _GUARDED = (CollectionNotFound, RevisionMismatch, PreconditionConflict)
 
@@ -51,7 +55,7 @@ async def list_collections(ctx: Context, args: ListCollections) -> Page[Collecti
     async with ctx.snapshot() as tx:
         if args.item_id is not None and not await queries.item_exists(tx, kinds, args.item_id):
             raise ItemNotFound
-        rows = await queries.list_collections(tx, kinds, args, after, limit + 1)
+        rows = await queries.list_collections(tx, kinds, args, after, limit + 1, ctx.principal.user_id)
     return paged(rows, limit, notice, lambda row: Collection.model_validate(dict(row), by_name=True))
 
 
@@ -75,19 +79,18 @@ async def create_collection(ctx: Context, args: CreateCollection) -> One[Collect
 async def get_collection(ctx: Context, args: GetCollection) -> One[Collection]:
     """Read a collection without its items."""
     async with ctx.snapshot() as tx:
-        return One(data=await read_collection(tx, readable_kinds(ctx), args.collection_id))
+        return One(data=await read_collection(ctx, tx, args.collection_id))
 
 
 @query("collections.open", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
 async def open_collection(ctx: Context, args: OpenCollection) -> OpenedCollection:
     """Read a collection together with its items, the last added first."""
     after = cursor.decode(args.cursor) if args.cursor else None
-    kinds = readable_kinds(ctx)
     async with ctx.snapshot() as tx:
-        found = await read_collection(tx, kinds, args.collection_id)
+        found = await read_collection(ctx, tx, args.collection_id)
         if not args.include_items:
             return OpenedCollection(data=found)
-        rows = await queries.list_items(tx, kinds, args.collection_id, after, TOOL_ITEMS + 1)
+        rows = await _list_items(ctx, tx, args.collection_id, after, TOOL_ITEMS + 1)
     page = paged(rows, TOOL_ITEMS, None, _item)
     return OpenedCollection(data=found, items=page.data, pagination=page.pagination)
 
@@ -104,8 +107,8 @@ async def update_collection(ctx: Context, args: PatchCollection) -> One[ChangedC
     if row["outcome"] == "written":
         ctx.emit("collection.changed", args.collection_id, row["revision"])
         ctx.enqueue(index_job(ctx.workspace_id))
-    found = await read_collection(ctx.tx, readable_kinds(ctx), args.collection_id)
-    return One(data=ChangedCollection(**found.model_dump(), noop=row["outcome"] == "noop"))
+    found = await read_collection(ctx, ctx.tx, args.collection_id)
+    return One(data=ChangedCollection(**dict(found), noop=row["outcome"] == "noop"))
 
 
 @command("collections.delete", scope=Scope.DOCUMENTS_WRITE, rate=Rate.API, raises=_GUARDED)
@@ -124,7 +127,7 @@ async def list_items(ctx: Context, args: ListItems) -> Page[CollectionItem]:
     after = cursor.decode(args.cursor) if args.cursor else None
     async with ctx.snapshot() as tx:
         await require(tx, args.collection_id)
-        rows = await queries.list_items(tx, readable_kinds(ctx), args.collection_id, after, limit + 1)
+        rows = await _list_items(ctx, tx, args.collection_id, after, limit + 1)
     return paged(rows, limit, notice, _item)
 
 
@@ -154,8 +157,14 @@ async def remove_items(ctx: Context, args: ChangeItems) -> One[Removed]:
     return One(data=Removed(removed=row["changed"]))
 
 
+async def _list_items(
+    ctx: Context, tx: Tx, collection_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+) -> list[asyncpg.Record]:
+    return await queries.list_items(tx, readable_kinds(ctx), collection_id, after, limit, ctx.principal.user_id)
+
+
 def _item(row: asyncpg.Record) -> CollectionItem:
-    values = {name: row[name] for name in ("item_id", "item_type", "title", "added_at")}
+    values = {name: row[name] for name in ("item_id", "item_type", "title", "added_at", "trust")}
     return CollectionItem.model_validate(values, by_name=True)
 
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from app.kit.revision import Precondition
     from app.store.tx import Tx
 
-# $2 names the kinds of items that the caller may read; members in the trash do not count.
+# $2 names the kinds of items that the caller may read, who is $3; members in the trash do not count.
 _SELECT = """
 SELECT c.id, c.name, c.description, c.color, c.icon, c.tags, c.revision, encode(c.content_hash, 'hex') AS content_hash,
-       c.created_at, c.last_changed_at,
+       c.created_at, c.last_changed_at, text_trust('one', c.created_by, $3) AS trust,
        (SELECT count(*) FROM collection_items i
           JOIN items x ON x.workspace_id = i.workspace_id AND x.kind = i.item_type AND x.id = i.item_id
          WHERE i.workspace_id = c.workspace_id AND i.collection_id = c.id AND i.item_type = ANY ($2)
@@ -31,20 +31,20 @@ SELECT c.id, c.name, c.description, c.color, c.icon, c.tags, c.revision, encode(
  WHERE c.workspace_id = $1 AND c.deleted_at IS NULL
 """
 
-_GET = f"{_SELECT} AND c.id = $3"
+_GET = f"{_SELECT} AND c.id = $4"
 
 _LIST = f"""
 {_SELECT}
-   AND ($3::text IS NULL OR position(lower($3) IN lower(c.name)) > 0
-        OR position(lower($3) IN lower(c.description)) > 0)
-   AND ($4::timestamptz IS NULL OR (c.created_at, c.id) < ($4, $5::uuid))
-   AND c.tags @> $6::text[]
-   AND ($7::uuid IS NULL
+   AND ($4::text IS NULL OR position(lower($4) IN lower(c.name)) > 0
+        OR position(lower($4) IN lower(c.description)) > 0)
+   AND ($5::timestamptz IS NULL OR (c.created_at, c.id) < ($5, $6::uuid))
+   AND c.tags @> $7::text[]
+   AND ($8::uuid IS NULL
         OR EXISTS (SELECT FROM collection_items i
                     WHERE i.workspace_id = c.workspace_id AND i.collection_id = c.id AND i.item_type = ANY ($2)
-                      AND i.item_id = $7))
+                      AND i.item_id = $8))
  ORDER BY c.created_at DESC, c.id DESC
- LIMIT $8
+ LIMIT $9
 """
 
 _ITEM_EXISTS = """
@@ -69,9 +69,12 @@ _DELETE = "SELECT * FROM collection_delete($1, $2, $3, $4, $5)"
 _CHANGE_ITEMS = "SELECT * FROM collection_change_items($1, $2, $3, $4, $5, $6, $7)"
 
 _ITEMS = """
-SELECT i.item_id, i.item_type, x.title, i.added_at, i.item_id AS id, i.added_at AS created_at
+SELECT i.item_id, i.item_type, x.title, i.added_at, i.item_id AS id, i.added_at AS created_at,
+       text_trust(coalesce(d.hands, p.hands), coalesce(d.created_by, p.created_by), $7) AS trust
   FROM collection_items i
   JOIN items x ON x.workspace_id = i.workspace_id AND x.kind = i.item_type AND x.id = i.item_id
+  LEFT JOIN documents d ON i.item_type = 'document' AND d.workspace_id = i.workspace_id AND d.id = i.item_id
+  LEFT JOIN prompts p ON i.item_type = 'prompt' AND p.workspace_id = i.workspace_id AND p.id = i.item_id
  WHERE i.workspace_id = $1 AND i.item_type = ANY ($2) AND i.collection_id = $3 AND x.deleted_at IS NULL
    AND ($4::timestamptz IS NULL OR (i.added_at, i.item_id) < ($4, $5::uuid))
  ORDER BY i.added_at DESC, i.item_id DESC
@@ -99,9 +102,9 @@ _EMPTY = "DELETE FROM collection_items WHERE workspace_id = $1 AND collection_id
 _LEAVE = "DELETE FROM collection_items WHERE workspace_id = $1 AND item_type = $2 AND item_id = $3"
 
 
-async def get_collection(tx: Tx, kinds: Sequence[str], collection_id: UUID) -> asyncpg.Record | None:
+async def get_collection(tx: Tx, kinds: Sequence[str], collection_id: UUID, reader: UUID) -> asyncpg.Record | None:
     """Read a collection that is not in the trash."""
-    return await tx.fetchrow(_GET, tx.workspace_id, kinds, collection_id)
+    return await tx.fetchrow(_GET, tx.workspace_id, kinds, reader, collection_id)
 
 
 async def collection_exists(tx: Tx, collection_id: UUID) -> bool:
@@ -110,10 +113,10 @@ async def collection_exists(tx: Tx, collection_id: UUID) -> bool:
 
 
 async def list_collections(
-    tx: Tx, kinds: Sequence[str], args: ListCollections, after: tuple[datetime, UUID] | None, limit: int
+    tx: Tx, kinds: Sequence[str], args: ListCollections, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
     """List collections, newest first, after a cursor."""
-    values = (kinds, args.search, *(after or (None, None)), args.tags, args.item_id, limit)
+    values = (kinds, reader, args.search, *(after or (None, None)), args.tags, args.item_id, limit)
     return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 
@@ -123,11 +126,11 @@ async def item_exists(tx: Tx, kinds: Sequence[str], item_id: UUID) -> bool:
 
 
 async def list_items(
-    tx: Tx, kinds: Sequence[str], collection_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+    tx: Tx, kinds: Sequence[str], collection_id: UUID, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
     """List the members of a collection that are not in the trash, the last added first, after a cursor."""
     added_at, item_id = after or (None, None)
-    return await tx.fetch(_ITEMS, tx.workspace_id, kinds, collection_id, added_at, item_id, limit)
+    return await tx.fetch(_ITEMS, tx.workspace_id, kinds, collection_id, added_at, item_id, limit, reader)
 
 
 async def insert_collection(ctx: Context, collection_id: UUID, args: CreateCollection, icon: str) -> asyncpg.Record:

@@ -25,6 +25,7 @@ from app.kit.schema import (
     as_list,
     not_null,
 )
+from app.kit.trust import Shown
 
 DEFAULT_ICON = "\N{FILE FOLDER}"
 MAX_NAME = 200
@@ -131,8 +132,8 @@ class ChangeItems(Guarded):
         return [parse_id(text) or NO_ID for text in self.item_ids]
 
 
-class Collection(Model):
-    """A collection."""
+class Collection(Shown):
+    """A collection; who changed it after its creator is not known, so that `trust` tells of the creator alone."""
 
     id: UUID
     name: str
@@ -163,7 +164,7 @@ class ChangedCollection(Collection):
     noop: Annotated[bool, Field(description="true: it already said this, so that no revision was made.")]
 
 
-class CollectionItem(Model):
+class CollectionItem(Shown):
     """A member of a collection."""
 
     item_id: UUID

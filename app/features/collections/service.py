@@ -11,7 +11,6 @@ from app.gate.policy import Scope
 from app.kit.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from uuid import UUID
 
     import asyncpg
@@ -80,18 +79,18 @@ async def require(tx: Tx, collection_id: UUID) -> None:
         raise CollectionNotFound
 
 
-async def read_collection(tx: Tx, kinds: Sequence[str], collection_id: UUID) -> Collection:
-    """Read a collection, counting members of the kinds that the caller may read.
+async def read_collection(ctx: Context, tx: Tx, collection_id: UUID) -> Collection:
+    """Read a collection as the caller may: counting members of the kinds that are open to him.
 
     Raises:
         CollectionNotFound: absent, in the trash, or out of the caller's reach.
     """
-    row = await queries.get_collection(tx, kinds, collection_id)
+    row = await queries.get_collection(tx, readable_kinds(ctx), collection_id, ctx.principal.user_id)
     if row is None:
         raise CollectionNotFound
     return Collection.model_validate(dict(row), by_name=True)
 
 
-async def list_members(tx: Tx, kinds: Sequence[str], collection_id: UUID, limit: int) -> list[asyncpg.Record]:
-    """List the newest members of a collection: `item_type`, `item_id`, `title`."""
-    return await queries.list_items(tx, kinds, collection_id, None, limit)
+async def list_members(ctx: Context, tx: Tx, collection_id: UUID, limit: int) -> list[asyncpg.Record]:
+    """List the newest members of a collection that the caller may read: `item_type`, `item_id`, `title`, `trust`."""
+    return await queries.list_items(tx, readable_kinds(ctx), collection_id, None, limit, ctx.principal.user_id)

@@ -1,11 +1,11 @@
-"""Collections as Markdown for models; what others wrote stays on one line."""
+"""Collections as Markdown for models; what others wrote stays on one line or inside a fence."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from app.kit.sanitize import one_line
-from app.kit.wording import found, moment, page_end, tag_list
+from app.kit.wording import excerpt, found, moment, page_end, stored, tag_list
 
 if TYPE_CHECKING:
     from app.features.collections.schemas import (
@@ -26,8 +26,7 @@ def collections(result: Page[Collection], args: ListCollections) -> str:  # noqa
     lines = [found(len(result.data), "collection")]
     for item in result.data:
         lines.append(f"- {_name(item)} ({_items(item.item_count)})")
-        if item.description:
-            lines.append(f"  {one_line(item.description)}")
+        lines += excerpt("Description", item.description, item.trust)
         lines.append(f"  ID: {item.id}")
         if item.tags:
             lines.append(f"  Tags: {tag_list(item.tags)}")
@@ -38,6 +37,8 @@ def opened(result: OpenedCollection, args: OpenCollection) -> str:  # noqa: ARG0
     """Render a collection, with its items when they were asked for."""
     item = result.data
     lines = [f"# {one_line(item.icon, 32)} {one_line(item.name)}", *_facts(item), f"Created: {moment(item.created_at)}"]
+    if item.description:
+        lines += ["", stored(item.description, f"Stored description of collection {item.id}.", item.trust)]
     if (page := result.page) is not None:
         lines += ["", found(len(page.data), "item")]
         lines += [f"- **{one_line(one.title)}** ({one.item_type}) ID: {one.item_id}" for one in page.data]
@@ -88,8 +89,6 @@ def _items(count: int) -> str:
 
 def _facts(item: Collection) -> list[str]:
     lines = [f"ID: {item.id}"]
-    if item.description:
-        lines.append(f"Description: {one_line(item.description, 2_000)}")
     if item.color:
         lines.append(f"Color: {item.color}")
     if item.tags:

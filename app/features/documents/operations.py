@@ -102,7 +102,7 @@ async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem
     async with ctx.snapshot() as tx:
         if args.collection_id is not None:
             await collections.require(tx, args.collection_id)
-        rows = await queries.list_documents(tx, args, after, limit + 1)
+        rows = await queries.list_documents(tx, args, after, limit + 1, ctx.principal.user_id)
     return paged(rows, limit, notice, lambda row: DocumentItem.model_validate(dict(row), by_name=True))
 
 
@@ -219,5 +219,5 @@ async def list_revisions(ctx: Context, args: ListRevisions) -> Page[Revision]:
     async with ctx.snapshot() as tx:
         if not await queries.document_exists(tx, args.document_id):
             raise DocumentNotFound
-        rows = await queries.list_revisions(tx, args.document_id, after, limit + 1)
+        rows = await queries.list_revisions(tx, args.document_id, after, limit + 1, ctx.principal.user_id)
     return paged(rows, limit, notice, lambda row: Revision.model_validate(dict(row), by_name=True))

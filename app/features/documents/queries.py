@@ -43,7 +43,7 @@ encode(d.content_hash, 'hex') AS content_hash, d.created_at, d.last_changed_at
 
 # The cursor is the (created_at, id) of the last row seen; tags are ANDed over the tag rows.
 _LIST = f"""
-SELECT {_ITEM}
+SELECT {_ITEM}, text_trust(d.hands, d.created_by, $9) AS trust
   FROM documents d
  WHERE d.workspace_id = $1 AND d.deleted_at IS NULL
    AND ($2::text IS NULL OR position(lower($2) IN lower(d.title)) > 0)
@@ -81,11 +81,14 @@ SELECT v.id, v.version, v.revision, v.title, v.tags, v.user_name, v.change_log, 
 
 # The cursor is the (created_at, id) of the last row seen.
 _REVISIONS = """
-SELECT id, revision, version, content_changed, encode(content_hash, 'hex') AS content_hash, title, tags,
-       author_name AS user_name, change_log, decided_at AS created_at
-  FROM document_revisions
- WHERE workspace_id = $1 AND document_id = $2 AND ($3::timestamptz IS NULL OR (decided_at, id) < ($3, $4::uuid))
- ORDER BY decided_at DESC, id DESC
+SELECT r.id, r.revision, r.version, r.content_changed, encode(r.content_hash, 'hex') AS content_hash, r.title, r.tags,
+       r.author_name AS user_name, r.change_log, r.decided_at AS created_at,
+       document_trust(d, r.revision, $6) AS trust
+  FROM document_revisions r
+  JOIN documents d ON d.workspace_id = r.workspace_id AND d.id = r.document_id
+ WHERE r.workspace_id = $1 AND r.document_id = $2
+   AND ($3::timestamptz IS NULL OR (r.decided_at, r.id) < ($3, $4::uuid))
+ ORDER BY r.decided_at DESC, r.id DESC
  LIMIT $5
 """
 
@@ -271,11 +274,11 @@ async def delete_document_if_current(ctx: Context, args: DeleteDocument, call: C
 
 
 async def list_documents(
-    tx: Tx, args: ListDocuments, after: tuple[datetime, UUID] | None, limit: int
+    tx: Tx, args: ListDocuments, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
     """List documents, newest first, after a cursor."""
     created_at, document_id = after or (None, None)
-    values = (args.search, created_at, document_id, args.tags, limit, args.collection_id, args.status)
+    values = (args.search, created_at, document_id, args.tags, limit, args.collection_id, args.status, reader)
     return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 
@@ -288,11 +291,11 @@ async def list_versions(
 
 
 async def list_revisions(
-    tx: Tx, document_id: UUID, after: tuple[datetime, UUID] | None, limit: int
+    tx: Tx, document_id: UUID, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
     """List a document's revisions without content, newest first, after a cursor."""
     decided_at, revision_id = after or (None, None)
-    return await tx.fetch(_REVISIONS, tx.workspace_id, document_id, decided_at, revision_id, limit)
+    return await tx.fetch(_REVISIONS, tx.workspace_id, document_id, decided_at, revision_id, limit, reader)
 
 
 async def document_exists(tx: Tx, document_id: UUID) -> bool:

@@ -220,7 +220,7 @@ class LeasedDelete(NamedLease, DeleteDocument):
     """A document to delete, with the lease among the arguments."""
 
 
-class DocumentItem(Model):
+class DocumentItem(Shown):
     """A document in a list: without its content."""
 
     id: UUID
@@ -247,7 +247,7 @@ class DocumentItem(Model):
         return self.status in FINAL
 
 
-class Document(DocumentItem, Shown):
+class Document(DocumentItem):
     """A document with its content."""
 
     content: str
@@ -294,7 +294,7 @@ class Version(Shown):
     created_at: EpochMs
 
 
-class Revision(Model):
+class Revision(Shown):
     """A revision: what `asOf` reads, without its content."""
 
     id: UUID
@@ -330,8 +330,6 @@ class SectionChange(Model):
 
 class DocumentDiff(Shown):
     """What differs between two revisions of a document."""
-
-    TEXT = "unified"
 
     id: UUID
     from_revision: int

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.kit.sanitize import fenced, one_line
-from app.kit.wording import found, moment, page_end, tag_list
+from app.kit.sanitize import one_line
+from app.kit.wording import UNKNOWN, found, moment, page_end, stored, tag_list, version_texts
 
 if TYPE_CHECKING:
     from app.features.documents.schemas import (
@@ -23,16 +23,13 @@ if TYPE_CHECKING:
     from app.kit.guarded import Guarded
     from app.kit.schema import One, Page
 
-_UNKNOWN = "(not kept by the import)"
-_EXCERPT = 200
-
 
 def document(result: One[Document], args: GetDocument) -> str:  # noqa: ARG001  one signature for all
     """Render a document with its content."""
     item = result.data
     lines = [f"# {one_line(item.title)}", *_facts(item), f"Created: {moment(item.created_at)}"]
     where = f"Content: stored text of document {item.id}, revision {item.revision}, {moment(item.last_changed_at)}."
-    return "\n".join([*lines, "", fenced(item.content, where)])
+    return "\n".join([*lines, "", stored(item.content, where, item.trust)])
 
 
 def difference(result: One[DocumentDiff], args: DiffDocument) -> str:  # noqa: ARG001  one signature for all
@@ -40,7 +37,7 @@ def difference(result: One[DocumentDiff], args: DiffDocument) -> str:  # noqa: A
     item = result.data
     lines = [f"Document {item.id}: revision {item.from_revision} to {item.to_revision}."]
     if item.old_title != item.new_title:
-        lines.append(f"Title: {one_line(item.old_title or _UNKNOWN)} → {one_line(item.new_title or _UNKNOWN)}")
+        lines.append(f"Title: {one_line(item.old_title or UNKNOWN)} → {one_line(item.new_title or UNKNOWN)}")
     if item.old_tags != item.new_tags:
         lines.append(f"Tags: {_tags(item.old_tags)} → {_tags(item.new_tags)}")
     lines.extend(
@@ -49,7 +46,8 @@ def difference(result: One[DocumentDiff], args: DiffDocument) -> str:  # noqa: A
     )
     if not item.unified:
         return "\n".join([*lines, "The content is the same."])
-    return "\n".join([*lines, "", fenced(item.unified, "Changed lines of stored text, as a unified diff.")])
+    said = "Changed lines of stored text, as a unified diff."
+    return "\n".join([*lines, "", stored(item.unified, said, item.trust)])
 
 
 def documents(result: Page[DocumentItem], args: ListDocuments) -> str:  # noqa: ARG001  one signature for all
@@ -89,22 +87,14 @@ def versions(result: Page[Version], args: ListVersions) -> str:
     lines = [found(len(result.data), "version")]
     for index, item in enumerate(result.data):
         latest = " (Latest Snapshot)" if index == 0 and args.cursor is None else ""
-        lines.append(f"- **Version {item.version}**{latest}: {one_line(item.title or _UNKNOWN)}")
+        lines.append(f"- **Version {item.version}**{latest}: {one_line(item.title or UNKNOWN)}")
         lines.append(f"  Version ID: {item.id} | Revision: {item.revision}")
         lines.append(f"  By: {one_line(item.user_name, 100)} | {moment(item.created_at)}")
-        if item.change_log:
-            lines.append(f"  Change log: {one_line(item.change_log)}")
-    if result.data:
-        starts = "\n".join(
-            f"Version {item.version}: {one_line(_UNKNOWN if item.content is None else item.content, _EXCERPT)}"
-            for item in result.data
-        )
-        lines.extend(["", fenced(starts, "Stored texts, each cut to its beginning (whole in structuredContent).")])
-    return "\n".join([*lines, *page_end(result, "get_document_versions")])
+    return "\n".join([*lines, *version_texts(result), *page_end(result, "get_document_versions")])
 
 
 def _tags(tags: list[str] | None) -> str:
-    return _UNKNOWN if tags is None else tag_list(tags) or "none"
+    return UNKNOWN if tags is None else tag_list(tags) or "none"
 
 
 def _facts(item: Document) -> list[str]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.features.documents.service import TYPED
 from app.features.exports import queries
 from app.kit import archive
-from app.kit.sanitize import hidden
-from app.kit.trust import Trust
+from app.kit.trust import Trust, hidden_in
 from app.store import blobs
 from app.store.jobs import Job
 
@@ -190,8 +189,9 @@ async def _write_file(tx: Tx, document_id: UUID, place: str, parts: Parts) -> di
 
 def _markdown(fields: dict[str, Any], text: str, source_type: str = TYPED) -> bytes:
     """Write a text with what a reader should know of it; who of the members wrote it, its history says by name."""
+    count = hidden_in([fields, text])
     trust = None if source_type == TYPED else Trust.EXTERNAL
-    return archive.with_front_matter(fields | {"trust": trust, "hiddenCharacters": hidden(text) or None}, text)
+    return archive.with_front_matter(fields | {"trust": trust, "hiddenCharacters": count or None}, text)
 
 
 def _version_of(row: asyncpg.Record) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.kit.sanitize import fenced, one_line
+from app.kit.sanitize import one_line
+from app.kit.wording import stored
 
 if TYPE_CHECKING:
     from app.features.navigation.schemas import (
@@ -31,7 +32,7 @@ def passages(result: One[FoundPassages], args: SearchPassages) -> str:
         lines.extend(f"   Same text: {one_line(copy.document_title)} ({copy.document_id})" for copy in hit.copies)
     if found:
         texts = "\n\n".join(f"{number}. {hit.content}" for number, hit in enumerate(found, 1))
-        lines.extend(["", fenced(texts, "Stored passages, numbered as above.")])
+        lines.extend(["", stored(texts, "Stored passages, numbered as above.", *(hit.trust for hit in found))])
     if meta.notice:
         lines.append(f"Note: {meta.notice}")
     if meta.pending:
@@ -59,8 +60,8 @@ def chunk(result: One[Chunk], args: ReadChunk) -> str:  # noqa: ARG001  one sign
             lines.append(f"{name}: {other}")
     if item.notice:
         lines.append(f"Note: {item.notice}")
-    stored = f"Content: stored text of document {where.document_id}, revision {facts.revision}."
-    lines.extend(["", fenced(item.content, stored)])
+    said = f"Content: stored text of document {where.document_id}, revision {facts.revision}."
+    lines.extend(["", stored(item.content, said, item.trust)])
     if item.cursor:
         lines.append(f'There is more: call deep_read again with cursor="{item.cursor}".')
     return "\n".join(lines)
@@ -78,4 +79,5 @@ def near(result: One[NearChunks], args: ExpandChunk) -> str:
         lines.append(f"{number}. {item.level} {item.chunk_index} of **{one_line(item.document_title)}**")
         lines.append(f"   Chunk: {item.chunk_id}{more}")
     texts = "\n\n".join(f"{number}. {item.content}" for number, item in enumerate(found, 1))
-    return "\n".join([*lines, "", fenced(texts, "Stored texts, numbered as above."), *notes])
+    fence = stored(texts, "Stored texts, numbered as above.", *(item.trust for item in found))
+    return "\n".join([*lines, "", fence, *notes])

@@ -110,8 +110,6 @@ class Pack(Manifest, Shown):
     `trust` is that of the text in it that comes from farthest, and no part of the hash: it depends on who reads.
     """
 
-    TEXT = "text"
-
     hash: Annotated[str, Field(description="Get it again with GET /v1/packs/{hash}.")]
     text: Annotated[str, Field(description="The texts under their titles and headings, as Markdown.")]
 

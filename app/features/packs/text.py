@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.kit.sanitize import fenced, one_line
+from app.kit.sanitize import one_line
+from app.kit.wording import stored
 
 if TYPE_CHECKING:
     from app.features.packs.schemas import GetPack, MakePack, Pack
@@ -20,7 +21,7 @@ def pack(result: One[Pack], args: MakePack | GetPack) -> str:  # noqa: ARG001  o
     size = f"{found.tokens} of {found.budget} tokens ({found.tokenizer})"
     lines = [f"Pack of {count} document{'' if count == 1 else 's'}: {size}", f"Hash: {found.hash}"]
     if found.text:
-        lines.extend(["", fenced(found.text, "Stored texts with their documents and revisions.")])
+        lines.extend(["", stored(found.text, "Stored texts with their documents and revisions.", found.trust)])
     if found.notice:
         lines.append(f"Note: {found.notice}")
     for item in found.left_out[:_SHOWN]:

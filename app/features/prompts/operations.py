@@ -62,7 +62,7 @@ async def list_prompts(ctx: Context, args: ListPrompts) -> Page[PromptItem]:
     async with ctx.snapshot() as tx:
         if args.collection_id is not None:
             await collections.require(tx, args.collection_id)
-        rows = await queries.list_prompts(tx, args, after, limit + 1)
+        rows = await queries.list_prompts(tx, args, after, limit + 1, ctx.principal.user_id)
     return paged(rows, limit, notice, lambda row: PromptItem.model_validate(fields(row)))
 
 

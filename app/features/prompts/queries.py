@@ -27,13 +27,13 @@ p.current_version, p.revision, encode(p.content_hash, 'hex') AS content_hash, p.
 p.views, p.copies
 """
 
-# A prompt is told as a whole, and a version by who wrote it and those before it.
 _FULL = f"""
 {_ITEM}, p.parameters, v.content, v.version, v.id AS version_id, text_trust(p.hands, p.created_by, $4) AS trust
 """
 
+# Only versions keep who made them: a revision that made none may be of all who had a hand in the prompt.
 _TRUST_THEN = """
-CASE WHEN p.hands <> 'outside' AND p.created_by = {reader} AND NOT EXISTS (
+CASE WHEN p.hands <> 'outside' AND p.created_by = {reader} AND {revision} = v.version AND NOT EXISTS (
           SELECT FROM prompt_versions x
            WHERE x.workspace_id = $1 AND x.prompt_id = $2 AND x.version <= v.version AND x.author_id <> {reader})
      THEN NULL ELSE text_trust(p.hands, p.created_by, {reader}) END AS trust
@@ -52,7 +52,7 @@ _AS_OF = f"""
 SELECT p.id, r.title, r.description, r.published AS is_public, r.archived AS is_archived, r.tags, r.variables,
        r.version AS current_version, r.revision, encode(r.content_hash, 'hex') AS content_hash, p.created_at,
        r.decided_at AS last_changed_at, v.names, p.views, p.copies, r.parameters, v.content, v.version,
-       v.id AS version_id, {_TRUST_THEN.format(reader="$5")}
+       v.id AS version_id, {_TRUST_THEN.format(revision="r.revision", reader="$5")}
   FROM prompts p
   JOIN prompt_revisions r ON r.workspace_id = p.workspace_id AND r.prompt_id = p.id
   JOIN prompt_versions v ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = r.version
@@ -64,7 +64,7 @@ SELECT p.id, r.title, r.description, r.published AS is_public, r.archived AS is_
 
 # The cursor is the (created_at, id) of the last row seen.
 _LIST = f"""
-SELECT {_ITEM}
+SELECT {_ITEM}, text_trust(p.hands, p.created_by, $9) AS trust
   FROM prompts p
   JOIN prompt_versions v ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = p.current_version
  WHERE p.workspace_id = $1 AND p.deleted_at IS NULL
@@ -128,7 +128,7 @@ UPDATE prompts SET deleted_at = clock_timestamp(), deleted_by = $4
 # was said beside the text is that of the revision that made the version, where it was kept.
 _VERSIONS = f"""
 SELECT v.id, v.version, v.revision, s.title, s.description, s.tags, s.variables, v.names, v.user_name, v.change_log,
-       v.created_at, {_TRUST_THEN.format(reader="$5")}, before <= {PAGE_BYTES} AS fits,
+       v.created_at, {_TRUST_THEN.format(revision="v.revision", reader="$5")}, before <= {PAGE_BYTES} AS fits,
        CASE WHEN before <= {PAGE_BYTES} THEN v.content END AS content,
        ARRAY(SELECT l.label FROM prompt_labels l
               WHERE l.workspace_id = $1 AND l.prompt_id = $2 AND l.version = v.version ORDER BY l.label) AS labels
@@ -232,11 +232,11 @@ async def prompt_exists(tx: Tx, prompt_id: UUID) -> bool:
 
 
 async def list_prompts(
-    tx: Tx, args: ListPrompts, after: tuple[datetime, UUID] | None, limit: int
+    tx: Tx, args: ListPrompts, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
     """List prompts, newest first, after a cursor."""
     created_at, prompt_id = after or (None, None)
-    values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit, args.collection_id)
+    values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit, args.collection_id, reader)
     return await tx.fetch(_LIST, tx.workspace_id, *values)
 
 

@@ -236,7 +236,7 @@ class PromptStats(Model):
     copies: Annotated[int, Field(description="How often the Markdown was taken.")]
 
 
-class PromptItem(Model):
+class PromptItem(Shown):
     """A prompt in a list: without its text."""
 
     id: UUID
@@ -263,7 +263,7 @@ class PromptItem(Model):
         return value | {"updated_at": value.get("last_changed_at", value.get("lastChangedAt"))}
 
 
-class Prompt(PromptItem, Shown):
+class Prompt(PromptItem):
     """A prompt with its text: that of the current version, or of the one that `label` or `asOf` chose."""
 
     content: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.kit.sanitize import fenced, one_line
+from app.kit.sanitize import one_line
+from app.kit.wording import excerpt, found, page_end, stored, tag_list, version_texts
 
 if TYPE_CHECKING:
     from app.features.documents.schemas import Notice
@@ -21,40 +22,35 @@ if TYPE_CHECKING:
         PromptItem,
         PromptVersion,
         RestorePromptVersion,
-        Variable,
     )
     from app.kit.schema import One, Page
-
-_EXCERPT = 200
 
 
 def prompts(result: Page[PromptItem], args: ListPrompts) -> str:  # noqa: ARG001  one signature for all
     """Render a page of prompts."""
-    count = len(result.data)
-    lines = [f"Found {count} prompt{'' if count == 1 else 's'}{':' if count else '.'}"]
+    lines = [found(len(result.data), "prompt")]
     for item in result.data:
         lines.append(f"- **{one_line(item.title)}** (v{item.current_version})")
-        if item.description:
-            lines.append(f"  {one_line(item.description)}")
-        lines.append(f"  ID: {item.id}")
-    return "\n".join([*lines, *_page_end(result, "search_prompts")])
+        lines += [*excerpt("Description", item.description, item.trust), f"  ID: {item.id}"]
+    return "\n".join([*lines, *page_end(result, "search_prompts")])
 
 
 def prompt(result: One[Prompt], args: GetPrompt) -> str:  # noqa: ARG001  one signature for all
     """Render a prompt with its text and variables."""
     item = result.data
-    lines = [f"# {one_line(item.title)}", "", f"**Description:** {one_line(item.description, 2_000)}"]
-    lines.append(f"**Version:** {item.version}")
+    lines = [f"# {one_line(item.title)}", "", f"**Version:** {item.version}"]
     if item.label is not None:
         lines.append(f"**Label:** {one_line(item.label)} (current version: {item.current_version})")
     lines.append(f"**Public:** {'Yes' if item.is_public else 'No'}")
     if item.tags:
-        lines.append(f"**Tags:** {_tags(item.tags)}")
-    lines += [f"**ID:** {item.id}", f"**Revision:** {item.revision}", "", "## Content", ""]
-    lines.append(fenced(item.content, f"Content: stored text of prompt {item.id}, version {item.version}."))
-    if item.variables:
-        lines += ["", "## Variables", "", *(f"- {_variable(variable)}" for variable in item.variables)]
-    return "\n".join([*lines, *_warnings(item.warnings)])
+        lines.append(f"**Tags:** {tag_list(item.tags)}")
+    lines += [f"**ID:** {item.id}", f"**Revision:** {item.revision}"]
+    texts = [("Description", item.description, f"Stored description of prompt {item.id}.")]
+    texts.append(("Content", item.content, f"Content: stored text of prompt {item.id}, version {item.version}."))
+    for name, text, provenance in texts:
+        if text or name == "Content":
+            lines += ["", f"## {name}", "", stored(text, provenance, item.trust)]
+    return "\n".join([*lines, *_variables(item), *_warnings(item.warnings)])
 
 
 def created(result: One[Prompt], args: CreatePrompt) -> str:  # noqa: ARG001  one signature for all
@@ -62,7 +58,7 @@ def created(result: One[Prompt], args: CreatePrompt) -> str:  # noqa: ARG001  on
     item = result.data
     lines = [f'Successfully created prompt "{one_line(item.title)}"', "", f"ID: {item.id}"]
     if item.tags:
-        lines.append(f"Tags: {_tags(item.tags)}")
+        lines.append(f"Tags: {tag_list(item.tags)}")
     if item.variables:
         lines.append(f"Variables: {', '.join(variable.name for variable in item.variables)}")
     return "\n".join([*lines, f"Revision: {item.revision}", *_warnings(item.warnings)])
@@ -101,30 +97,17 @@ def versions(result: Page[PromptVersion], args: ListPromptVersions) -> str:
         lines += ["", f"### Version {item.version}{latest}", f"- **ID:** {item.id}"]
         lines.append(f"- **Changed by:** {one_line(item.user_name, 100)}")
         if item.labels:
-            lines.append(f"- **Labels:** {_tags(item.labels)}")
-        if item.change_log:
-            lines.append(f"- **Change log:** {one_line(item.change_log)}")
-    if result.data:
-        starts = "\n".join(f"Version {item.version}: {one_line(item.content, _EXCERPT)}" for item in result.data)
-        lines += ["", fenced(starts, "Stored texts, each cut to its beginning (whole in structuredContent).")]
-    return "\n".join([*lines, *_page_end(result, "get_prompt_versions")])
+            lines.append(f"- **Labels:** {tag_list(item.labels)}")
+    return "\n".join([*lines, *version_texts(result), *page_end(result, "get_prompt_versions")])
 
 
-def _variable(variable: Variable) -> str:
-    said = f" - {one_line(variable.description)}" if variable.description else ""
-    return f"`${{{variable.name}}}` ({variable.type}){said}"
+def _variables(item: Prompt) -> list[str]:
+    if not item.variables:
+        return []
+    lines = ["", "## Variables", "", *(f"- `${{{each.name}}}` ({each.type})" for each in item.variables)]
+    said = "\n".join(f"{each.name}: {one_line(each.description)}" for each in item.variables if each.description)
+    return [*lines, "", stored(said, "Stored descriptions of the variables.", item.trust)] if said else lines
 
 
 def _warnings(warnings: list[Notice]) -> list[str]:
     return [f"Warning: {notice.code}: {one_line(notice.message)}" for notice in warnings]
-
-
-def _page_end(page: Page[PromptItem] | Page[PromptVersion], tool: str) -> list[str]:
-    lines = [f"Note: {page.notice}"] if page.notice else []
-    if page.pagination.has_more:
-        lines.append(f'There are more: call {tool} again with cursor="{page.pagination.cursor}".')
-    return lines
-
-
-def _tags(tags: list[str]) -> str:
-    return ", ".join(one_line(tag, 100) for tag in tags)

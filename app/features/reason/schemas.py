@@ -34,8 +34,6 @@ class Mode(StrEnum):
 class Citation(Shown):
     """What a statement rests on: a span of one revision of a document; `id` opens it later."""
 
-    TEXT = "quote"
-
     id: str
     chunk_id: UUID
     document_id: UUID
@@ -85,8 +83,6 @@ class Standing(Model):
 
 class OpenedCitation(Shown):
     """The text as it was cited, and whether the document still says it."""
-
-    TEXT = "quote"
 
     id: str
     document_id: UUID

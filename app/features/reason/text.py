@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.features.reason.citations import unmarked
-from app.kit.sanitize import fenced, one_line
+from app.kit.sanitize import one_line
+from app.kit.wording import stored
 
 if TYPE_CHECKING:
     from app.features.reason.schemas import Answer, Reason
@@ -18,7 +19,7 @@ def answer(result: One[Answer], args: Reason) -> str:  # noqa: ARG001  one signa
     sections = []
     if item.answer:
         made = f"Made from stored text ({item.meta.mode})."
-        sections.append(("Answer", [fenced(item.answer, made)]))
+        sections.append(("Answer", [stored(item.answer, made, *(cited.trust for cited in item.citations))]))
     sources = [
         f"- **{unmarked(one_line(cited.document_title))}** | Score: {cited.score:.2f} | Revision: {cited.revision}\n"
         f"  Chunk: {cited.chunk_id} | Document: {cited.document_id}\n"

@@ -27,8 +27,8 @@ def join(
     joined = {hit["id"]: hit | {"matched": []} for hit in collections}
     places = {item: place for place, item in enumerate(members)}
     for row in sorted(memberships, key=lambda row: places[row["member"]]):
-        empty = {"title": row["title"], "description": row["description"], "score": None, "matched": []}
-        hit = joined.setdefault(row["id"], {"id": row["id"]} | empty)
+        named = {name: row[name] for name in ("id", "title", "description", "trust")}
+        hit = joined.setdefault(row["id"], named | {"score": None, "matched": []})
         member = members[row["member"]]
         hit["matched"].append(member)
         if member["score"] is not None:

@@ -45,7 +45,7 @@ from app.gate.site import Site
 from app.kit.asof import moment
 from app.kit.errors import InsufficientScope
 from app.kit.ids import parse_id
-from app.kit.trust import Trust
+from app.kit.trust import Trust, farthest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -82,7 +82,7 @@ async def search_items(ctx: Context, args: Search) -> SearchResult:
     """
     found, meta = await _find(ctx, args)
     data = Hits(
-        prompts=[PromptHit(prompt_id=hit["id"], **_named(hit, "title", "description")) for hit in found[Kind.PROMPTS]],
+        prompts=[_prompt_hit(hit) for hit in found[Kind.PROMPTS]],
         documents=[_document_hit(hit) for hit in found[Kind.DOCUMENTS]],
         collections=[_collection_hit(hit) for hit in found[Kind.COLLECTIONS]],
     )
@@ -135,15 +135,15 @@ async def _prompt_text(ctx: Context, prompt_id: UUID) -> _Text:
 
 
 async def _collection_text(ctx: Context, collection_id: UUID) -> _Text:
-    kinds = collections.readable_kinds(ctx)
     async with ctx.snapshot() as tx:
-        collection = await collections.read_collection(tx, kinds, collection_id)
-        members = await collections.list_members(tx, kinds, collection_id, MEMBERS)
+        collection = await collections.read_collection(ctx, tx, collection_id)
+        members = await collections.list_members(ctx, tx, collection_id, MEMBERS)
     lines = [f"- {row['title']} ({row['item_type']}_{row['item_id']})" for row in members]
     if collection.item_count > len(lines):
         lines.append(f"- … and {collection.item_count - len(lines)} more")
     parts = (f"# {collection.name}", collection.description, "\n".join(lines))
-    return collection.name, "\n\n".join(part for part in parts if part), None
+    trust = farthest(collection.trust, *(row["trust"] for row in members))
+    return collection.name, "\n\n".join(part for part in parts if part), trust
 
 
 _READERS = {Kind.DOCUMENTS: _document_text, Kind.PROMPTS: _prompt_text, Kind.COLLECTIONS: _collection_text}
@@ -202,7 +202,7 @@ async def _literally(
     states = await queries.count_indexed(tx, [kind.item for kind in kinds], args.tags)
     found = {Kind(f"{item}s"): [dict(row) | {"score": None} for row in hits] for item, hits in rows.items()}
     if Kind.COLLECTIONS in kinds and (members := _members(found)):
-        memberships = await queries.list_memberships(tx, list(members), args.tags)
+        memberships = await queries.list_memberships(tx, list(members), args.tags, reader)
         found[Kind.COLLECTIONS] = join(found[Kind.COLLECTIONS], members, memberships)[:limit]
     return {kind: found[kind] for kind in kinds}, _state(states)
 
@@ -271,21 +271,29 @@ def _named(hit: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: hit[name] for name in (*names, "score")}
 
 
+def _prompt_hit(hit: Mapping[str, Any]) -> PromptHit:
+    return PromptHit(prompt_id=hit["id"], **_named(hit, "title", "description", "trust"))
+
+
+def _copy(hit: Mapping[str, Any]) -> DocumentCopy:
+    return DocumentCopy(document_id=hit["id"], title=hit["title"], trust=hit["trust"])
+
+
 def _document_hit(hit: Mapping[str, Any]) -> DocumentHit:
     text = hit["highlight"] or ""
     highlight = (text if hit["score"] is None else text[:EXCERPT]) or None
     fields = _named(hit, "title", "status", "chunk_id", "trust")
     copies = hit.get("copies", ())
-    fields["copies"] = [DocumentCopy(document_id=copy["id"], title=copy["title"]) for copy in copies[:NAMED_COPIES]]
+    fields["copies"] = [_copy(copy) for copy in copies[:NAMED_COPIES]]
     fields["more_copies"] = len(copies[NAMED_COPIES:])
     return DocumentHit(document_id=hit["id"], highlight=highlight, revision=hit.get("revision"), **fields)
 
 
 def _collection_hit(hit: Mapping[str, Any]) -> CollectionHit:
     matched = [
-        MatchedItem(type=member["kind"], id=member["id"], **_named(member, "title"))
+        MatchedItem(type=member["kind"], id=member["id"], **_named(member, "title", "trust"))
         for member in hit.get("matched", ())
     ]
     return CollectionHit(
-        collection_id=hit["id"], name=hit["title"], matched_items=matched, **_named(hit, "description")
+        collection_id=hit["id"], name=hit["title"], matched_items=matched, **_named(hit, "description", "trust")
     )

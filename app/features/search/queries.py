@@ -225,11 +225,11 @@ SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.content
   LEFT JOIN LATERAL (SELECT id, content FROM chunks WHERE workspace_id = $1 AND id = hit.passage OFFSET 0) AS c ON true
 """,
     "prompt": """
-SELECT 'prompt', id, title, description, '', NULL, NULL, NULL, NULL, NULL
+SELECT 'prompt', id, title, description, '', NULL, NULL, NULL, NULL, text_trust(hands, created_by, $4)
   FROM prompts WHERE workspace_id = $1 AND id = ANY($2)
 """,
     "collection": """
-SELECT 'collection', id, name, description, '', NULL, NULL, NULL, NULL, NULL
+SELECT 'collection', id, name, description, '', NULL, NULL, NULL, NULL, text_trust('one', created_by, $4)
   FROM collections WHERE workspace_id = $1 AND id = ANY($2)
 """,
 }
@@ -239,20 +239,26 @@ _DESCRIPTION: Final = " UNION ALL ".join(_DESCRIBE.values())
 _MEMBERSHIP: Final = "membership"
 _MEMBERSHIPS: Final = f"""
 SELECT '{_MEMBERSHIP}' AS kind, c.id, c.name AS title, c.description, '' AS status, NULL::bytea AS content_digest,
-       NULL::uuid AS chunk_id, NULL::text AS highlight, i.item_id AS member, NULL::text AS trust
+       NULL::uuid AS chunk_id, NULL::text AS highlight, i.item_id AS member,
+       text_trust('one', c.created_by, $4) AS trust
   FROM collection_items i
  CROSS JOIN LATERAL (
-       SELECT id, name, description FROM collections
+       SELECT id, name, description, created_by FROM collections
         WHERE workspace_id = $1 AND id = i.collection_id AND deleted_at IS NULL AND tags @> $3::text[] OFFSET 0) AS c
  WHERE i.workspace_id = $1 AND i.item_type IN ('document', 'prompt') AND i.item_id = ANY($2::uuid[])
 """
 _DESCRIBED_WITH_MEMBERSHIPS: Final = f"{_DESCRIPTION} UNION ALL {_MEMBERSHIPS.replace('$3', '$5')}"
 
 _LITERAL: Final = """
-SELECT hit.*, text_trust(d.hands, d.created_by, $6) AS trust
+SELECT hit.*, text_trust(x.hands, x.created_by, $6) AS trust
   FROM search_literally($1, $2, $3, $4) WITH ORDINALITY AS hit
   LEFT JOIN LATERAL (
-       SELECT hands, created_by FROM documents WHERE workspace_id = $5 AND id = hit.id OFFSET 0) AS d ON true
+       SELECT hands, created_by FROM documents WHERE hit.kind = 'document' AND workspace_id = $5 AND id = hit.id
+       UNION ALL
+       SELECT hands, created_by FROM prompts WHERE hit.kind = 'prompt' AND workspace_id = $5 AND id = hit.id
+       UNION ALL
+       SELECT 'one', created_by FROM collections WHERE hit.kind = 'collection' AND workspace_id = $5 AND id = hit.id
+       ) AS x ON true
  ORDER BY hit.ordinality
 """
 
@@ -307,9 +313,9 @@ async def describe(
     return described, [row for row in rows if row["kind"] == _MEMBERSHIP]
 
 
-async def list_memberships(tx: Tx, items: Sequence[UUID], tags: list[str]) -> list[asyncpg.Record]:
-    """List collections that hold items and have tags: `id`, `title`, `description`, and the `member` that it holds."""
-    return await tx.fetch(_MEMBERSHIPS, tx.workspace_id, items, tags)
+async def list_memberships(tx: Tx, items: Sequence[UUID], tags: list[str], reader: UUID) -> list[asyncpg.Record]:
+    """List collections that hold items and have tags, as a reader has them: `member` is the item that it holds."""
+    return await tx.fetch(_MEMBERSHIPS, tx.workspace_id, items, tags, reader)
 
 
 async def find_literally(

@@ -67,7 +67,7 @@ class Search(Model):
         return self
 
 
-class PromptHit(Model):
+class PromptHit(Shown):
     """A prompt that matches."""
 
     prompt_id: UUID
@@ -76,7 +76,7 @@ class PromptHit(Model):
     score: Annotated[float | None, Field(default=None, exclude_if=absent)]
 
 
-class DocumentCopy(Model):
+class DocumentCopy(Shown):
     """A document with the same text."""
 
     document_id: UUID
@@ -85,8 +85,6 @@ class DocumentCopy(Model):
 
 class DocumentHit(Shown):
     """A document that matches, with the passage that matches best."""
-
-    TEXT = "highlight"
 
     document_id: UUID
     title: str
@@ -113,7 +111,7 @@ class DocumentHit(Shown):
     ]
 
 
-class MatchedItem(Model):
+class MatchedItem(Shown):
     """A member of a collection that was found itself."""
 
     type: Annotated[str, Field(description="document or prompt.")]
@@ -122,7 +120,7 @@ class MatchedItem(Model):
     score: Annotated[float | None, Field(default=None, exclude_if=absent)]
 
 
-class CollectionHit(Model):
+class CollectionHit(Shown):
     """A collection that matches, by itself or through its members: its score is the best of these."""
 
     collection_id: UUID
@@ -224,9 +222,7 @@ class ItemMetadata(Model):
 
 
 class FetchedItem(Shown):
-    """An item as text, with the address where a person can open it; collections do not tell whose they are."""
-
-    TEXT = "text"
+    """An item as text, with the address where a person can open it."""
 
     id: str
     title: str

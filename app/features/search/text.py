@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from app.features.search.schemas import SearchMode
-from app.kit.sanitize import fenced, one_line, sanitize
+from app.kit.sanitize import one_line, sanitize
+from app.kit.wording import excerpt, stored
 
 if TYPE_CHECKING:
     from app.features.search.schemas import (
@@ -43,7 +44,8 @@ def items(result: SearchResult, args: Search) -> str:
     lines += [line for hit in hits.collections for line in _collection(hit)]
     passages = [f"{hit.document_id}: {one_line(hit.highlight, _EXCERPT)}" for hit in hits.documents if hit.highlight]
     if passages:
-        lines += ["", fenced("\n".join(passages), "Stored passages, one for each document.")]
+        trusts = (hit.trust for hit in hits.documents)
+        lines += ["", stored("\n".join(passages), "Stored passages, one for each document.", *trusts)]
     return "\n".join([*lines, *_how(result.meta, found=bool(counts))])
 
 
@@ -56,16 +58,16 @@ def _count(count: int, kind: str) -> str:
 
 
 def _prompt(hit: PromptHit) -> list[str]:
-    return _item(hit.title, "prompt", hit.description, f"{hit.prompt_id}{_score(hit.score)}")
+    return _item(hit.title, "prompt", hit, f"{hit.prompt_id}{_score(hit.score)}")
 
 
 def _collection(hit: CollectionHit) -> list[str]:
-    lines = _item(hit.name, "collection", hit.description, f"{hit.collection_id}{_score(hit.score)}")
+    lines = _item(hit.name, "collection", hit, f"{hit.collection_id}{_score(hit.score)}")
     return lines + [f"  Holds: {one_line(item.title)} ({item.type} {item.id})" for item in hit.matched_items]
 
 
-def _item(name: str, kind: str, description: str, facts: str) -> list[str]:
-    said = [f"  {one_line(description, _DESCRIPTION)}"] if description else []
+def _item(name: str, kind: str, hit: PromptHit | CollectionHit, facts: str) -> list[str]:
+    said = excerpt("Description", hit.description, hit.trust, _DESCRIPTION)
     return [f"- **{one_line(name)}** ({kind})", *said, f"  ID: {facts}"]
 
 

@@ -48,7 +48,7 @@ async def test_a_document_goes_through_its_life(alice, era):
     versions = history["structuredContent"]["data"]
     assert [version["version"] for version in versions] == [2, 1]
     assert text_of(history).count("(Latest Snapshot)") == 1
-    assert "Change log: better" in text_of(history)
+    assert "Change log of version 2: better" in text_of(history)
 
     restore = {"documentId": found["id"], "versionId": versions[1]["id"], "expectedRevision": 2}
     restored = await era.call(client, "restore_document_version", restore)

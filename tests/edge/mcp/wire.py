@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from mcp.shared.inbound import encode_header_value
 
 MODERN = "2026-07-28"
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+_FENCE = re.compile(r"<(stored-[0-9a-f]{16})>\n.*?\n</\1>", re.DOTALL)
 _NAMES = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
@@ -89,3 +91,8 @@ def text_of(result: dict[str, Any]) -> str:
     """The Markdown of a tool's result."""
     assert [part["type"] for part in result["content"]] == ["text"]
     return result["content"][0]["text"]
+
+
+def unfenced(text: str) -> str:
+    """What a tool says outside the fences of stored text."""
+    return _FENCE.sub("", text)

@@ -91,7 +91,7 @@ async def test_the_text_shows_the_beginning_of_a_description_and_the_body_all_of
     await index.run(alice.workspace_id)
     result = await LEGACY_ERA.call(alice.client, "find_items", {"query": "kettles"})
     shown = [line.strip() for line in text_of(result).splitlines() if "xxx" in line]
-    assert shown == [said[:99] + "…"] * 2
+    assert shown == [f"Description (stored text): {said[:99]}…"] * 2
     hits = result["structuredContent"]["data"]
     assert [hit["description"] for hit in (*hits["prompts"], *hits["collections"])] == [said] * 2
 
