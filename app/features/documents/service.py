@@ -251,7 +251,7 @@ WRITE_REFUSALS = (
 async def create(
     ctx: Context, args: CreateDocument, *, source_type: str = TYPED, source_url: str | None = None
 ) -> Document:
-    """Create a document at revision 1, a member of the collection that is named; search finds it when it is `ready`.
+    """Create a document at revision 1, and at version 1 unless its text is still to come, a member of the collection that is named; search finds it when it is `ready`.
 
     Raises:
         InvalidRequest: the key is restricted to collections, and none is named.
@@ -271,7 +271,7 @@ async def create(
         source_type=source_type,
         source_url=source_url,
         tags=args.tags,
-        current_version=1,
+        current_version=row["current_version"],
         revision=1,
         content_hash=row["content_hash"],
         created_at=row["decided_at"],
