@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from app.edge.web.forms import MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, kept, tags_of, ticked
+from app.edge.web.forms import BULK, MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, kept, tags_of, ticked
 from app.edge.web.page import Page, call, form, gate_of, panels, person, redirect, render
 from app.edge.web.wording import told
 from app.features.collections import operations as collections
@@ -84,7 +84,7 @@ async def bulk(request: Request) -> Response:
         return await _listed(request, 400, error.message)
     if refused:
         return await _listed(request, 409, f"{len(refused)} of {len(ids)} stayed as they were: {refused[0]}")
-    return redirect(_back(fields))
+    return redirect(_back(fields), BULK[action])
 
 
 async def _apply(request: Request, action: str, ids: list[str], fields: dict[str, str]) -> list[str]:
@@ -194,7 +194,7 @@ async def delete(request: Request) -> Response:
         if error.reason not in ("LEASE_REQUIRED", "LEASE_LOST"):
             raise
         return await _shown(request, 409, error.message)
-    return redirect(PATH)
+    return redirect(PATH, "trashed")
 
 
 PAGES = [

@@ -251,7 +251,9 @@ WRITE_REFUSALS = (
 async def create(
     ctx: Context, args: CreateDocument, *, source_type: str = TYPED, source_url: str | None = None
 ) -> Document:
-    """Create a document at revision 1, and at version 1 unless its text is still to come, a member of the collection that is named; search finds it when it is `ready`.
+    """Create a document at revision 1, a member of the collection that is named; search finds it when it is `ready`.
+
+    It is at version 1, or at 0 where its text is still to come from a file.
 
     Raises:
         InvalidRequest: the key is restricted to collections, and none is named.

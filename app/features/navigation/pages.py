@@ -135,7 +135,7 @@ async def add(request: Request) -> Response:
     for kind in ItemType:
         if ids := [item for name, _, item in chosen if name == kind.value]:
             await call(request, collections.add_items, collectionId=here, itemIds=ids, itemType=kind)
-    return redirect(f"/dashboard/collections/{here}")
+    return redirect(f"/dashboard/collections/{here}", "added")
 
 
 PAGES = [
