@@ -72,6 +72,8 @@ async def test_a_file_that_turns_out_to_be_unreadable_says_on_its_page_what_to_d
         assert "The file cannot be read: it holds no text. Save it anew" in shown
         assert "keep its text as a new document instead." in shown
         assert "/v1/" not in shown
+        assert ("could not be read" in shown, "not searchable" in shown) == (True, False)
+        assert ("Find similar" in shown, "Ask about it" in shown) == (False, False)
 
 
 @proves("DASH-UPLOAD")
