@@ -46,6 +46,7 @@ from app.features.oauth.provider.oauth import OAuth
 from app.features.oauth.provider.server import Terms
 from app.features.oauth.targets import Targets
 from app.features.plans.service import Usage
+from app.features.reason.kept import KeptAnswers
 from app.features.reason.remote import Model
 from app.features.scrape.remote import Pages
 from app.features.signin import service as signin
@@ -250,10 +251,10 @@ def _embedding(settings: Settings, limiter: Limiter, stack: contextlib.AsyncExit
 
 def _reading(settings: Settings, client: Redis | None, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
     """Build what reading passages and answering from them need."""
-    sessions, model = Sessions(client), Model.of(settings)
-    stack.push_async_callback(sessions.aclose)
-    stack.push_async_callback(model.aclose)
-    return {Sessions: sessions, Model: model}
+    sessions, model, answers = Sessions(client), Model.of(settings), KeptAnswers(client)
+    for service in (sessions, model, answers):
+        stack.push_async_callback(service.aclose)
+    return {Sessions: sessions, Model: model, KeptAnswers: answers}
 
 
 def _marks(database: Database) -> Marks:

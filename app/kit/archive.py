@@ -40,7 +40,7 @@ _CLOSING = "\n---\n\n"
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _PATH = re.compile(
     r"(?P<folder>documents|prompts|collections)/(?P<id>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"
-    r"(?P<rest>/v[1-9][0-9]{0,9}\.md|/original|\.md|\.jsonl)"
+    r"(?P<rest>/v(?:0|[1-9][0-9]{0,9})\.md|/original|\.md|\.jsonl)"
 )
 
 

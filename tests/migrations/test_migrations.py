@@ -133,6 +133,38 @@ async def test_items_that_were_there_tell_who_ever_wrote_in_them(empty):
     assert prompts == {"own": "one", "archive": "outside", "shared": "several", "renamed": "several"}
 
 
+_UNREAD = """
+INSERT INTO contents (workspace_id, digest, content) VALUES (gen_random_uuid(), sha256(''), '');
+INSERT INTO documents (workspace_id, id, title, tags, title_digest, content_digest, tags_digest, content_hash,
+                       current_version, source_type, created_by, created_at, last_changed_at)
+SELECT c.workspace_id, gen_random_uuid(), source, '{}', '', digest, '', '', 2, source, c.workspace_id, now(), now()
+  FROM contents c, (VALUES ('file'), ('text')) AS v(source);
+INSERT INTO document_revisions (workspace_id, document_id, revision, id, version, content_changed, content_digest,
+                                content_hash, action, author_id, author_name, grant_id, decided_at)
+SELECT workspace_id, id, n, gen_random_uuid(), n, true, content_digest, '',
+       CASE n WHEN 1 THEN 'create' ELSE 'update' END, created_by, '', gen_random_uuid(), now()
+  FROM documents, generate_series(1, 2) AS n;
+"""
+
+
+async def test_what_was_there_before_a_file_was_read_is_a_version_no_more(empty):
+    owner, superuser = empty
+    config = config_for(owner)
+    await asyncio.to_thread(command.upgrade, config, "0024")
+    for statement in _UNREAD.split(";\n")[:-1]:
+        await rows_of(superuser, statement)
+    shown = """
+        SELECT d.title, d.current_version, r.version, r.content_changed
+          FROM documents d JOIN document_revisions r ON r.document_id = d.id ORDER BY d.title, r.revision
+    """
+    as_before = [("file", 2, 1, True), ("file", 2, 2, True), ("text", 2, 1, True), ("text", 2, 2, True)]
+    assert await rows_of(superuser, shown) == as_before
+    await asyncio.to_thread(command.upgrade, config, "0025")
+    assert await rows_of(superuser, shown) == [("file", 1, 0, False), ("file", 1, 1, True), *as_before[2:]]
+    await asyncio.to_thread(command.downgrade, config, "0024")
+    assert await rows_of(superuser, shown) == as_before
+
+
 def test_there_is_one_head():
     script = ScriptDirectory(str(migrating.migrations_folder()))
     assert script.get_heads() == [migrating.newest_revision()]

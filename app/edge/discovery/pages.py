@@ -1,4 +1,4 @@
-"""Pages about the service for people: Markdown of ours as HTML, in the look of all pages, the same for everybody."""
+"""Pages about the service for people: Markdown of ours as HTML, in the look of all pages, for everybody."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from app.edge.asgi import header
 from app.edge.rest.openapi import CONTENT_SIGNAL
-from app.edge.web.page import HOME, redirect, render, session_cookie, visitor
+from app.edge.web.page import HOME, redirect, render, visitor
 from app.kit.markdown.html import own_html
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ _OPEN = {
     "content-signal": CONTENT_SIGNAL,
     "access-control-allow-origin": "*",
 }
-"""Pages about the service are the same for everybody, and pages of every origin may read them."""
+"""Pages about the service are the same for everybody who is not signed in, and pages of every origin may read them."""
+_OWN = {"cache-control": "private, no-cache", "content-signal": CONTENT_SIGNAL}
+"""With the head of the dashboard they are one person's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +60,27 @@ def respond(page: SitePage) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         from app.edge.discovery.site import page_text
 
-        if page.path == "/" and session_cookie(request) and await visitor(request) is not None:
+        if page.path == "/" and await visitor(request) is not None:
             return redirect(HOME)
         facts: Facts = request.app.state.facts
-        response = public(request, page.title, page_text(page.text, facts), page.twin)
-        if page.path == "/":  # it is another one for whoever is signed in
-            response.headers["cache-control"] = "private, no-cache"
-            response.headers["vary"] = "cookie"
+        response = await public(request, page.title, page_text(page.text, facts), page.twin)
+        if page.path == "/":  # it is another one for whoever is signed in, also in a browser that kept this one
+            response.headers["cache-control"] = _OWN["cache-control"]
         return response
 
     return answer
 
 
-def public(request: Request, title: str, markdown: str, twin: str, *, status: int = 200, **more: Any) -> Response:
-    """Show a text of ours as a page that caches may keep."""
-    request.scope["visitor"] = None
+async def public(request: Request, title: str, markdown: str, twin: str, *, status: int = 200, **more: Any) -> Response:
+    """Show a text of ours as a page that caches may keep; with the dashboard's head for whoever is signed in, alone."""
+    who = await visitor(request)
     html = Markup(_rendered(markdown))  # noqa: S704  rendered from our own text, in which HTML is text
     facts: Facts = request.app.state.facts
     shown: dict[str, Any] = {"title": title, "html": html, "twin": twin, "facts": facts, "template": "public.html"}
     shown |= more
     response = render(request, shown.pop("template"), status, **shown)
     tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
-    response.headers.update(_OPEN | {"etag": tag})
+    response.headers.update((_OPEN if who is None else _OWN) | {"etag": tag, "vary": "cookie"})
     known = [item.strip().removeprefix("W/") for item in (header(request.scope, b"if-none-match") or "").split(",")]
     if status == 200 and tag in known:  # noqa: PLR2004
         kept = {name: value for name, value in response.headers.items() if name != "content-length"}

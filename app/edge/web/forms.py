@@ -23,6 +23,8 @@ MAX_TEXT_BYTES: Final = 4 * 1024 * 1024
 MAX_TEXT: Final = 400_000
 """Characters of a text that is edited in a browser; longer ones are written by a program."""
 TICK: Final = "item."
+BULK: Final = {"collect": "added", "tag": "tagged", "delete": "trashed"}
+"""What can be done with ticked rows, and the word that says it was (`DONE`)."""
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 

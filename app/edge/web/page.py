@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 
 from app.edge.asgi import header, read_body
 from app.edge.web.web import CSRF_COOKIE, SESSION_COOKIE, Cookie, Web
-from app.edge.web.wording import told
+from app.edge.web.wording import DONE, told
 from app.gate.arguments import parse_args
 from app.gate.gate import Credential, Gate
 from app.gate.policy import Limit
@@ -60,7 +60,7 @@ RATES: dict[str, Limit | None] = {
 class Page:
     """A page: its path, what answers, why it is no operation, and its rate per address (a name of `RATES`).
 
-    One that is `open` is for everybody and reads no cookie, so that it may be served over plain http too.
+    One that is `open` is for everybody and needs no cookie, so that it may be served over plain http too.
     """
 
     path: str
@@ -161,11 +161,12 @@ def local_path(text: str | None, default: str = HOME) -> str:
     return default if parts.scheme or parts.netloc else text
 
 
-def redirect(path: str) -> Response:
-    """Send the browser to a path of this site by GET."""
-    return _sealed(
-        Response(status_code=303, headers={"location": quote(local_path(path), safe="/?&=#%:+,;@~!$'()*-._")})
-    )
+def redirect(path: str, done: str = "") -> Response:
+    """Send the browser to a path of this site by GET; the page there says what was `done`, by a word of `DONE`."""
+    parts = urlsplit(local_path(path))
+    if done:
+        parts = parts._replace(query="&".join(filter(None, [parts.query, f"done={done}"])))
+    return _sealed(Response(status_code=303, headers={"location": quote(parts.geturl(), safe="/?&=#%:+,;@~!$'()*-._")}))
 
 
 def leave(url: str) -> Response:
@@ -201,9 +202,12 @@ def render(
 
 def fragment(request: Request, template: str, **context: Any) -> Markup:
     """Render a template that is a part of a page."""
+    done = request.query_params.get("done", "") if request.method == "GET" else ""
     shared = {
         "request_path": request.url.path,
-        "request_query": request.url.query,
+        "request_query": request.url.query if request.query_params.keys() - {"done"} else "",
+        "done": done if done in DONE else "",
+        "said": DONE.get(done, ""),
         "visitor": request.scope.get("visitor"),
         "csrf": lambda: csrf(request),
     }

@@ -29,6 +29,20 @@ BY_REASON = {
     "IDEMPOTENCY_IN_PROGRESS": "This form is being worked on already. Look again in a moment.",
 }
 """The refusals whose whole message is for programs, by the word on the wire."""
+DONE = {
+    "saved": "Saved.",
+    "unchanged": "Nothing was different, so that nothing was saved.",
+    "restored": "The earlier version is current again, as a new one; nothing was lost.",
+    "added": "Added to the collection.",
+    "removed": "Taken out of the collection.",
+    "tagged": "The tag was added.",
+    "trashed": "Moved to the trash, where it can be restored for 30 days.",
+    "returned": "Back from the trash.",
+    "published": "The public link is made: its address is under “Share”.",
+    "ended": "The public link has ended: its address opens nothing any more.",
+    "password": "The password is changed. Every other browser was signed out.",
+}
+"""What a page says after a form did what it was sent for, by the word in its address; no other word counts."""
 _TEXT = re.compile(r"\b([Ss])(?:end|ave) (the|its) text with POST /v1/documents\b")
 _STEP = re.compile(r" with (?:GET|POST|PUT|PATCH|DELETE) /v1[^\s;,.]*")
 

@@ -47,7 +47,7 @@ async def bulk(request: Request) -> Response:
         return await _listed(request, 400, "Tick the collections that you mean first.")
     for one in ids:
         await call(request, operations.delete_collection, collectionId=one)
-    return redirect(f"{PATH}?{fields['back']}" if fields.get("back") else PATH)
+    return redirect(f"{PATH}?{fields['back']}" if fields.get("back") else PATH, "trashed")
 
 
 async def new(request: Request) -> Response:
@@ -100,7 +100,7 @@ async def remove(request: Request) -> Response:
             await call(request, operations.remove_items, collectionId=here, itemIds=ids, itemType=kind)
     if not chosen:
         return await _shown(request, 400, "Tick the members that you mean first.")
-    return redirect(f"{PATH}/{here}")
+    return redirect(f"{PATH}/{here}", "removed")
 
 
 async def edit(request: Request) -> Response:
@@ -140,7 +140,7 @@ async def save(request: Request) -> Response:
         return await _editor(request, draft, error, now=now)
     except AppError as error:
         return await _editor(request, fields, error)
-    return redirect(f"{PATH}/{here}")
+    return redirect(f"{PATH}/{here}", "saved" if changes else "unchanged")
 
 
 def _wanted(now: Collection | None, fields: dict[str, str]) -> dict[str, Any]:
@@ -181,24 +181,24 @@ async def delete(request: Request) -> Response:
         return await _shown(
             request, 409, "It was changed meanwhile, so that it was not deleted. This is how it is now."
         )
-    return redirect(PATH)
+    return redirect(PATH, "trashed")
 
 
 async def place(request: Request) -> Response:
     """Put an item into a collection, from its own page."""
-    return await _held(request, operations.add_items)
+    return await _held(request, operations.add_items, "added")
 
 
 async def displace(request: Request) -> Response:
     """Take an item out of a collection, from its own page."""
-    return await _held(request, operations.remove_items)
+    return await _held(request, operations.remove_items, "removed")
 
 
-async def _held(request: Request, change: Operation[ChangeItems, Any]) -> Response:
+async def _held(request: Request, change: Operation[ChangeItems, Any], done: str) -> Response:
     fields = await form(request)
     kind, item_id = request.path_params["kind"], request.path_params["id"]
     await call(request, change, collectionId=fields.get("collection", ""), itemIds=[item_id], itemType=kind)
-    return redirect(f"/dashboard/{kind}s/{item_id}")
+    return redirect(f"/dashboard/{kind}s/{item_id}", done)
 
 
 PAGES = [

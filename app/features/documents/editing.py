@@ -74,7 +74,7 @@ async def save(request: Request) -> Response:
     base = await _base(request, here, fields["revision"])
     changes = differing(_state(base), _wanted(base, fields))
     if not changes:
-        return redirect(f"{_PATH}/{here}")
+        return redirect(f"{_PATH}/{here}", "unchanged")
     log = {"changeLog": fields["change_log"]} if fields.get("change_log") else {}
     try:
         await call(
@@ -84,7 +84,7 @@ async def save(request: Request) -> Response:
         return await _conflict(request, fields, base, error)
     except AppError as error:
         return await shown_editor(request, fields, error)
-    return redirect(f"{_PATH}/{here}")
+    return redirect(f"{_PATH}/{here}", "saved")
 
 
 async def _base(request: Request, document_id: str, revision: str) -> Document | None:

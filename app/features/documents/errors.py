@@ -21,7 +21,10 @@ class VersionNotFound(NotFound):
     """The document has no such version."""
 
     def __init__(self) -> None:
-        super().__init__("Version not found. List the document's versions to find its id.")
+        super().__init__(
+            "Version not found. List the document's versions to find its id; what a document was before its file was "
+            "read is none of them."
+        )
 
 
 class RevisionNotFound(NotFound):

@@ -103,11 +103,12 @@ BEGIN
 END
 $function$;
 
+-- A file's document begins without a version: what is there before the file was read is none to go back to.
 CREATE OR REPLACE FUNCTION document_create(
   p_workspace uuid, p_id uuid, p_title text, p_content text, p_tags text[], p_source_type text, p_source_url text,
   p_revision_id uuid, p_collection uuid, p_call jsonb
 )
-RETURNS TABLE (outcome text, content_hash text, decided_at timestamptz)
+RETURNS TABLE (outcome text, content_hash text, current_version int, decided_at timestamptz)
 LANGUAGE plpgsql VOLATILE AS $function$
 #variable_conflict use_column
 DECLARE
@@ -115,29 +116,30 @@ DECLARE
   v_content bytea := text_digest(p_content);
   v_tags bytea := text_digest(array_to_string(p_tags, E'\x1f'));
   v_hash bytea := document_hash(v_title, v_content, v_tags);
+  v_version int := (p_source_type <> 'file')::int;
   v_at timestamptz := clock_timestamp();
 BEGIN
   PERFORM set_config('app.workspace_id', p_workspace::text, true),
           set_config('app.collections', p_call ->> 'collections', true);
   IF p_collection IS NOT NULL AND NOT collection_place(p_workspace, p_collection, 'document', p_id,
                                                        (p_call ->> 'user')::uuid) THEN
-    RETURN QUERY SELECT 'no_collection', NULL::text, NULL::timestamptz;
+    RETURN QUERY SELECT 'no_collection', NULL::text, NULL::int, NULL::timestamptz;
     RETURN;
   END IF;
   PERFORM content_put(p_workspace, v_content, p_content);
   INSERT INTO documents (workspace_id, id, title, tags, title_digest, content_digest, tags_digest, content_hash,
-                         source_type, source_url, hands, created_by, created_at, last_changed_at)
-  VALUES (p_workspace, p_id, p_title, p_tags, v_title, v_content, v_tags, v_hash, p_source_type, p_source_url,
-          CASE p_source_type WHEN 'text' THEN 'one' ELSE 'outside' END, (p_call ->> 'user')::uuid, v_at, v_at);
+                         current_version, source_type, source_url, hands, created_by, created_at, last_changed_at)
+  VALUES (p_workspace, p_id, p_title, p_tags, v_title, v_content, v_tags, v_hash, v_version, p_source_type,
+          p_source_url, CASE p_source_type WHEN 'text' THEN 'one' ELSE 'outside' END, (p_call ->> 'user')::uuid, v_at, v_at);
   INSERT INTO document_tags (workspace_id, tag, document_id)
   SELECT p_workspace, tag, p_id FROM unnest(p_tags) AS tag;
   INSERT INTO document_revisions (workspace_id, document_id, revision, id, version, content_changed, title, tags,
                                   content_digest, content_hash, action, author_id, author_name, grant_id, agent,
                                   decided_at)
-  VALUES (p_workspace, p_id, 1, p_revision_id, 1, true, p_title, p_tags, v_content, v_hash, 'create',
+  VALUES (p_workspace, p_id, 1, p_revision_id, v_version, v_version = 1, p_title, p_tags, v_content, v_hash, 'create',
           (p_call ->> 'user')::uuid, p_call ->> 'userName', (p_call ->> 'grant')::uuid, p_call ->> 'agent', v_at);
   PERFORM gate_record(p_call, 'document.created', p_id, 1);
-  RETURN QUERY SELECT 'created', encode(v_hash, 'hex'), v_at;
+  RETURN QUERY SELECT 'created', encode(v_hash, 'hex'), v_version, v_at;
 END
 $function$;
 

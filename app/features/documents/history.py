@@ -63,7 +63,7 @@ async def restore(request: Request) -> Response:
             raise
         said = "It was changed meanwhile. Look at the newest version, then restore again if you still want to."
         return await _versions(request, 409, said if error.reason == "REVISION_MISMATCH" else error.message)
-    return redirect(f"{_PATH}/{here}")
+    return redirect(f"{_PATH}/{here}", "restored")
 
 
 HISTORY = [

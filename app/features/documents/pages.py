@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from app.edge.web.forms import MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, kept, tags_of, ticked
+from app.edge.web.forms import BULK, MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, kept, tags_of, ticked
 from app.edge.web.page import Page, call, form, gate_of, panels, person, redirect, render
 from app.edge.web.wording import told
 from app.features.collections import operations as collections
@@ -15,13 +15,14 @@ from app.features.documents.editing import EDITING, shown_editor
 from app.features.documents.history import HISTORY
 from app.gate.prose import Prose
 from app.kit.errors import AppError, RevisionMismatch
-from app.kit.markdown.html import contents
+from app.kit.markdown.html import begins_with, contents
 from app.kit.paging import MAX_LIMIT
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from app.features.documents.schemas import Document
     from app.kit.markdown.html import Entry
 
 PATH: Final = "/dashboard/documents"
@@ -84,7 +85,7 @@ async def bulk(request: Request) -> Response:
         return await _listed(request, 400, error.message)
     if refused:
         return await _listed(request, 409, f"{len(refused)} of {len(ids)} stayed as they were: {refused[0]}")
-    return redirect(_back(fields))
+    return redirect(_back(fields), BULK[action])
 
 
 async def _apply(request: Request, action: str, ids: list[str], fields: dict[str, str]) -> list[str]:
@@ -146,13 +147,18 @@ async def create(request: Request) -> Response:
 
 
 async def document(request: Request) -> Response:
-    """Show a document as a page, or as it is stored."""
+    """Show a document as a page, or as it is stored; with `asOf`, as it was at a revision or time."""
     return await _shown(request)
 
 
 async def _shown(request: Request, status: int = 200, error: str = "") -> Response:
     raw = request.query_params.get("as") == "stored"
-    found = (await call(request, operations.get_document, documentId=request.path_params["id"])).data
+    here, asked = request.path_params["id"], filled(filters(request, "asOf"))
+    found = (await call(request, operations.get_document, documentId=here)).data
+    if asked:
+        then = (await call(request, operations.get_document, documentId=here, **asked)).data
+        if then.revision != found.revision:
+            return await _past(request, then, found)
     more, html = await asyncio.gather(panels(request, "documents", found), _html(request, "" if raw else found.content))
     return render(
         request,
@@ -162,10 +168,17 @@ async def _shown(request: Request, status: int = 200, error: str = "") -> Respon
         panels=more,
         raw=raw,
         html=None if raw else html,
+        titled=begins_with(html or "", found.title),
         outline=_outline(html or "") if len(found.content) >= _OUTLINED else [],
         editable=len(found.content) <= MAX_TEXT,
         error=error,
     )
+
+
+async def _past(request: Request, then: Document, now: Document) -> Response:
+    html = await _html(request, then.content)
+    titled = begins_with(html or "", then.title)
+    return render(request, "document_past.html", document=then, now=now, html=html, titled=titled)
 
 
 async def _html(request: Request, text: str) -> str | None:
@@ -194,7 +207,7 @@ async def delete(request: Request) -> Response:
         if error.reason not in ("LEASE_REQUIRED", "LEASE_LOST"):
             raise
         return await _shown(request, 409, error.message)
-    return redirect(PATH)
+    return redirect(PATH, "trashed")
 
 
 PAGES = [

@@ -230,7 +230,7 @@ class DocumentItem(Shown):
     source_type: str
     source_url: Annotated[str | None, Field(default=None, exclude_if=absent)]
     tags: list[str]
-    current_version: int
+    current_version: Annotated[int, Field(description="0 while the file it comes from is not read.")]
     revision: int
     content_hash: str
     created_at: EpochMs

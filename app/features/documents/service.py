@@ -274,6 +274,8 @@ async def create(
 ) -> Document:
     """Create a document at revision 1, a member of the collection that is named; search finds it when it is `ready`.
 
+    It is at version 1, or at 0 where its text is still to come from a file.
+
     Raises:
         InvalidRequest: the key is restricted to collections, and none is named.
         CollectionNotFound: absent, or out of the caller's reach.
@@ -292,7 +294,7 @@ async def create(
         source_type=source_type,
         source_url=source_url,
         tags=args.tags,
-        current_version=1,
+        current_version=row["current_version"],
         revision=1,
         content_hash=row["content_hash"],
         created_at=row["decided_at"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from typing import TYPE_CHECKING, Any
@@ -149,9 +150,9 @@ async def _write_document(tx: Tx, item: asyncpg.Record, watermark: datetime, par
     if not revisions:
         return  # it was created within the moment of the watermark
     last, place = revisions[-1], f"documents/{item['id']}"
-    for row in revisions:
+    for _, (row, *_) in itertools.groupby(revisions, key=lambda row: row["version"]):
         digest = row["content_digest"]
-        if row["content_changed"] and digest is not None and row["version"] != last["version"]:
+        if digest is not None and row["version"] != last["version"]:
             text = await queries.get_text(tx, digest)
             await parts.add(f"{place}/v{row['version']}.md", _markdown(_version_of(row), text, item["source_type"]))
     text = await queries.get_text(tx, last["content_digest"])

@@ -28,14 +28,14 @@ def book_of(request: Request) -> Book:
 async def start(request: Request) -> Response:
     """Show what there is."""
     book = book_of(request)
-    return public(request, "Handbook", book.index, f"{ROOT}.md", template="handbook.html", shelf=book.shelf)
+    return await public(request, "Handbook", book.index, f"{ROOT}.md", template="handbook.html", shelf=book.shelf)
 
 
 async def page(request: Request) -> Response:
     """Show a page."""
     book, leaf = book_of(request), _leaf(request)
     twin = f"{leaf.guide.path}.md"
-    return public(request, leaf.guide.title, leaf.markdown, twin, template="handbook.html", shelf=book.shelf)
+    return await public(request, leaf.guide.title, leaf.markdown, twin, template="handbook.html", shelf=book.shelf)
 
 
 async def index(request: Request) -> Response:

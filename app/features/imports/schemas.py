@@ -137,7 +137,7 @@ class RevisionRecord(Record):
     type: Literal["revision"]
     id: UUID
     revision: Number
-    version: Number
+    version: Annotated[int, Field(ge=0, le=1_000_000_000)]
     content_changed: bool
     title: Annotated[Title | None, Field(default=None)]
     tags: Annotated[Tags | None, Field(default=None)]

@@ -171,8 +171,8 @@ def _check_revisions(revisions: list[RevisionRecord]) -> RevisionRecord:
         if after.revision <= before.revision or after.version != before.version + after.content_changed:
             msg = f"revision {after.revision} does not follow revision {before.revision}"
             raise InvalidRequest(msg)
-    if not revisions[0].content_changed:
-        msg = "the first revision must begin a version"
+    if revisions[0].content_changed != (revisions[0].version > 0):
+        msg = "the first revision must begin a version, unless the text was still to come: that is version 0"
         raise InvalidRequest(msg)
     return revisions[-1]
 

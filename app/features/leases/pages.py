@@ -22,7 +22,7 @@ async def switch(request: Request) -> Response:
         await call(request, operations.set_policy, **named)
     else:
         await call(request, operations.clear_policy, **{"documentId": here, "If-Match": tag})
-    return redirect(f"/dashboard/documents/{here}")
+    return redirect(f"/dashboard/documents/{here}", "saved")
 
 
 PAGES = [Page("/dashboard/documents/{id}/policy", switch, ("POST",))]

@@ -60,14 +60,14 @@ async def publish(request: Request) -> Response:
     except InvalidRequest:
         said = f"Choose a password of at least {MIN_PASSWORD} characters, or none."
         return await _show(request, 400, error=said, life=days)
-    return redirect(fields.get("next", request.url.path))
+    return redirect(f"{fields.get('next', request.url.path)}#share", "published")
 
 
 async def end(request: Request) -> Response:
     """End a link."""
     fields = await form(request)
     await call(request, operations.revoke_link, linkId=request.path_params["id"])
-    return redirect(fields.get("next", _LINKS))
+    return redirect(fields.get("next", _LINKS), "ended")
 
 
 PAGES = [

@@ -15,7 +15,7 @@ from app.edge.web.page import gate_of, web_of
 from app.features.links.service import LinkAddresses, Links
 from app.gate.policy import Limit
 from app.kit.errors import AppError, RateLimited
-from app.kit.markdown.html import words
+from app.kit.markdown.html import begins_with, words
 from app.kit.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ async def page(request: Request) -> Response:
         return _refused(request, error)
     if "head" not in request.scope:
         links.viewed(shared)
-    context = _context(request, shared) | {"html": html}
+    context = _context(request, shared) | {"html": html, "titled": begins_with(html or "", shared.title)}
     if len(shared.content) > _LONG:
         response = await asyncio.to_thread(_page, request, "shared.html", **context)
     else:

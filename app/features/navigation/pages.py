@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from app.features.prompts import operations as prompts
 from app.features.search import operations as search
 from app.features.search.schemas import MAX_QUERY
 from app.gate.prose import Prose
-from app.kit.errors import AppError
+from app.kit.errors import AppError, InvalidRequest
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -33,6 +34,7 @@ _SHOWN: Final = 1200
 _BEGINNING: Final = 800
 """Characters of a document that stand for it where similar ones are looked for."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_FIRST_YEAR: Final = 1900
 KINDS = ("documents", "prompts", "collections")
 
 
@@ -75,8 +77,22 @@ async def find(request: Request) -> Response:
 
 
 def _end_of(day: str) -> str:
-    """Give the last moment of a day, by UTC; what is no day is judged by the operation."""
-    return f"{day}T23:59:59.999999Z" if _DAY.fullmatch(day) else day
+    """Give the last moment of a day, by UTC; nothing of none.
+
+    Raises:
+        InvalidRequest: it is no day, or one that has not begun.
+    """
+    if not day:
+        return ""
+    try:
+        found = date.fromisoformat(day if _DAY.fullmatch(day) else "")
+    except ValueError:
+        found = date.min
+    if found.year < _FIRST_YEAR:
+        raise InvalidRequest(f"Choose a day from {_FIRST_YEAR} on, written like 2026-05-01.")
+    if found > datetime.now(UTC).date():
+        raise InvalidRequest("That day has not begun (days begin and end by UTC). Choose today or a day before.")
+    return f"{day}T23:59:59.999999Z"
 
 
 def _hits(found: Hits | None, without: Any) -> dict[str, list[Any]]:
@@ -135,7 +151,7 @@ async def add(request: Request) -> Response:
     for kind in ItemType:
         if ids := [item for name, _, item in chosen if name == kind.value]:
             await call(request, collections.add_items, collectionId=here, itemIds=ids, itemType=kind)
-    return redirect(f"/dashboard/collections/{here}")
+    return redirect(f"/dashboard/collections/{here}", "added")
 
 
 PAGES = [

@@ -89,7 +89,7 @@ async def save(request: Request) -> Response:
     if str(now.revision) != fields["revision"]:
         return await _conflict(request, fields, written, now)
     if not changes:
-        return redirect(f"{_PATH}/{here}")
+        return redirect(f"{_PATH}/{here}", "unchanged")
     log = filled({"changeLog": fields.get("change_log", "")})
     try:
         await call(request, operations.update_prompt, promptId=here, expectedRevision=now.revision, **changes, **log)
@@ -98,7 +98,7 @@ async def save(request: Request) -> Response:
         return await _conflict(request, fields, written, now)
     except AppError as error:
         return await _editor(request, fields, written, error)
-    return redirect(f"{_PATH}/{here}")
+    return redirect(f"{_PATH}/{here}", "saved")
 
 
 def _changes(now: Prompt, fields: dict[str, str], written: Variables) -> dict[str, Any]:

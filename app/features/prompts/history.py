@@ -89,7 +89,7 @@ async def restore(request: Request) -> Response:
             raise
         said = "It was changed meanwhile. Look at the newest version, then restore again if you still want to."
         return await _versions(request, 409, said)
-    return redirect(f"{_PATH}/{here}")
+    return redirect(f"{_PATH}/{here}", "restored")
 
 
 async def label(request: Request) -> Response:
@@ -101,7 +101,7 @@ async def label(request: Request) -> Response:
         await call(request, operations.set_label, promptId=here, label=name, versionId=version)
     except InvalidRequest as error:
         return await _versions(request, 400, error.message)
-    return redirect(f"{_PATH}/{here}/versions")
+    return redirect(f"{_PATH}/{here}/versions", "saved")
 
 
 async def unlabel(request: Request) -> Response:
@@ -109,7 +109,7 @@ async def unlabel(request: Request) -> Response:
     fields = await form(request)
     here = request.path_params["id"]
     await call(request, operations.remove_label, promptId=here, label=fields.get("label", ""))
-    return redirect(f"{_PATH}/{here}/versions")
+    return redirect(f"{_PATH}/{here}/versions", "saved")
 
 
 HISTORY = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from app.edge.web.forms import choices, filled, filters, kept, tags_of, ticked
+from app.edge.web.forms import BULK, choices, filled, filters, kept, tags_of, ticked
 from app.edge.web.page import Page, call, form, panels, redirect, render
 from app.features.collections import operations as collections
 from app.features.collections.schemas import ItemType
@@ -60,12 +60,12 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
 async def bulk(request: Request) -> Response:
     """Do one thing with all that were ticked: put into a collection, tag, or move to the trash."""
     fields = await form(request)
-    ids = ticked(fields)
+    ids, action = ticked(fields), fields.get("action", "")
     if not ids:
         return await _listed(request, 400, "Tick the prompts that you mean first.")
     done = 0
     try:
-        if fields.get("action") == "collect":
+        if action == "collect":
             to = fields.get("collection", "")
             await call(request, collections.add_items, collectionId=to, itemIds=ids, itemType=ItemType.PROMPT)
         else:
@@ -74,7 +74,7 @@ async def bulk(request: Request) -> Response:
                 done += 1
     except AppError as error:
         return await _listed(request, 409, f"{done} of {len(ids)} were done. {error.message}")
-    return redirect(f"{PATH}?{fields['back']}" if fields.get("back") else PATH)
+    return redirect(f"{PATH}?{fields['back']}" if fields.get("back") else PATH, BULK.get(action, ""))
 
 
 async def _apply(request: Request, prompt_id: str, fields: dict[str, str]) -> None:
@@ -114,7 +114,7 @@ async def delete(request: Request) -> Response:
         return await _shown(
             request, 409, "It was changed meanwhile, so that it was not deleted. This is how it is now."
         )
-    return redirect(PATH)
+    return redirect(PATH, "trashed")
 
 
 async def archive(request: Request) -> Response:
@@ -122,7 +122,7 @@ async def archive(request: Request) -> Response:
     fields = await form(request)
     here = request.path_params["id"]
     await call(request, operations.update_prompt, promptId=here, isArchived=fields.get("archived") == "yes")
-    return redirect(f"{PATH}/{here}")
+    return redirect(f"{PATH}/{here}", "saved")
 
 
 PAGES = [

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.edge.errors import status_of
 from app.edge.web.forms import choices, filled, filters
-from app.edge.web.page import Page, call, form, gate_of, person, render
+from app.edge.web.page import Page, call, form, gate_of, person, redirect, render
 from app.features.collections import operations as collections
 from app.features.documents import operations as documents
 from app.features.reason import operations
 from app.features.reason.citations import said_as
+from app.features.reason.kept import KeptAnswers
+from app.features.reason.schemas import Answer
 from app.features.search.schemas import MAX_QUERY
 from app.gate.prose import Prose
-from app.kit.errors import AppError
+from app.kit.errors import AppError, NotFound
 from app.kit.markdown.html import QUOTED_ID
 from app.kit.paging import MAX_LIMIT
+from app.kit.schema import Model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,12 +29,26 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from app.features.reason.schemas import Answer, Citation
+    from app.features.reason.schemas import Citation
 
 PATH: Final = "/dashboard/ask"
 FIELDS: Final = ("q", "collection", "document")
 _MARK = re.compile(r"[ \t]*\[\[([0-9a-f-]{36})\]\]")
 _BULLET: Final = "- "
+
+
+class _Kept(Model):
+    """What is kept of an answer: all that its page shows."""
+
+    asked: dict[str, str]
+    answer: Answer
+
+
+class _Forgotten(NotFound):
+    """The answer was given more than an hour ago, or to another session."""
+
+    def __init__(self) -> None:
+        super().__init__("This answer is kept no longer: an answer stays for an hour. Ask again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +60,20 @@ class Line:
 
 
 async def ask(request: Request) -> Response:
-    """Offer to ask a question of everything, of a collection, or of a document."""
-    return await _shown(request, filters(request, *FIELDS))
+    """Offer to ask a question of everything, of a collection, or of a document; or show an answer that is kept."""
+    asked = filters(request, *FIELDS, "answer")
+    token = asked.pop("answer")
+    if not token:
+        return await _shown(request, asked)
+    found = await gate_of(request).get(KeptAnswers).find(await person(request), token)
+    if found is None:
+        return await _shown(request, asked, error=_Forgotten())
+    kept = _Kept.model_validate_json(found)
+    return await _shown(request, kept.asked, kept.answer)
 
 
 async def answer(request: Request) -> Response:
-    """Answer a question from stored text."""
+    """Answer a question from stored text, at an address of its own, so that the browser finds it again."""
     fields = await form(request)
     asked = {name: fields.get(name, "").strip() for name in FIELDS}
     scope = filled({"collectionId": asked["collection"], "documentId": asked["document"]})
@@ -56,7 +81,9 @@ async def answer(request: Request) -> Response:
         found = (await call(request, operations.reason, query=asked["q"][:MAX_QUERY], **scope)).data
     except AppError as error:
         return await _shown(request, asked, error=error)
-    return await _shown(request, asked, found)
+    kept = _Kept(asked=asked, answer=found).model_dump_json(by_alias=True).encode()
+    token = await gate_of(request).get(KeptAnswers).keep(await person(request), kept)
+    return redirect(f"{PATH}?answer={token}") if token else await _shown(request, asked, found)
 
 
 async def _shown(

@@ -160,7 +160,7 @@ async def account(request: Request) -> Response:
     me = (await call(request, get_me)).data
     shown: dict[str, Any] = {"me": me, "minimum": MIN_LENGTH}
     if request.method != "POST":
-        return render(request, "account.html", error="", changed="changed" in request.query_params, **shown)
+        return render(request, "account.html", error="", **shown)
     fields = await form(request)
     await _spend(request, me.email)
     door = gate_of(request).get(SignIn)
@@ -168,8 +168,8 @@ async def account(request: Request) -> Response:
     try:
         cookie = await door.change_password(who.user_id, *given, browser(request))
     except InvalidRequest as error:
-        return render(request, "account.html", 400, error=error.message, changed=False, **shown)
-    return sign_visitor_in(request, redirect("/dashboard/account?changed"), cookie)
+        return render(request, "account.html", 400, error=error.message, **shown)
+    return sign_visitor_in(request, redirect("/dashboard/account", "password"), cookie)
 
 
 async def sessions(request: Request) -> Response:

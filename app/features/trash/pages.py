@@ -47,7 +47,7 @@ async def restore(request: Request) -> Response:
         found = (await call(request, operations.restore_item, itemId=request.path_params["id"])).data
     except AppError as error:
         return await _listed(request, 409, error.message)
-    return redirect(f"/dashboard/{found.kind.value}s/{found.id}")
+    return redirect(f"/dashboard/{found.kind.value}s/{found.id}", "returned")
 
 
 async def purge(request: Request) -> Response:

@@ -34,7 +34,7 @@ async def upload_document(ctx: Context, args: UploadDocument) -> One[Document]:
     """Make a document of a file: its text as Markdown; the file itself is kept too.
 
     PDF, Office, EPUB, HTML, CSV, JSON, notebooks, mail, text and code are read, after this answers: the document is
-    `processing` until its text is there (as its next version), and `failed` with the reason where it cannot be read.
+    `processing` until its text is there (as its first version), and `failed` with the reason where it cannot be read.
     """
     if kind_of(args.file.name, args.file.media_type) is None:
         raise FileTypeUnsupported(args.file.name)

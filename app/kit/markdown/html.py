@@ -126,10 +126,17 @@ class Entry:
 
 def contents(rendered: str) -> list[Entry]:
     """List the headings of what `strange_html` gave, in text order."""
-    return [
-        Entry(int(level), html.unescape(name), html.unescape(_TAG.sub("", title)).strip())
-        for level, name, title in _TITLE.findall(rendered)
-    ]
+    return [Entry(int(level), html.unescape(name), _said(title)) for level, name, title in _TITLE.findall(rendered)]
+
+
+def begins_with(rendered: str, title: str) -> bool:
+    """Tell whether what `strange_html` gave begins with a heading that says a title, which is then shown already."""
+    first = _TITLE.match(rendered.lstrip())
+    return first is not None and _said(first[3]).split() == title.split()
+
+
+def _said(inner: str) -> str:
+    return html.unescape(_TAG.sub("", inner)).strip()
 
 
 def _set_anchors(tokens: list[Token]) -> None:

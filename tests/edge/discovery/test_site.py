@@ -24,6 +24,7 @@ from tests.edge.discovery import forms
 from tests.edge.mcp.wire import MODERN_ERA
 from tests.support.faces import rest_faces
 from tests.support.service import BASE_URL, client_of, serving
+from tests.support.visitor import signed_in
 
 SIGNAL = "ai-train=no, search=yes, ai-input=yes"
 JSON, MARKDOWN, PLAIN = "application/json", "text/markdown; charset=utf-8", "text/plain; charset=utf-8"
@@ -357,6 +358,23 @@ async def test_whoever_is_signed_in_is_led_to_the_dashboard_and_no_cache_mixes_t
     assert page.headers["vary"] == "cookie"
     assert "/sign-in" in page.text
     assert (await (await make.browser(alice)).get("/")).headers["location"] == "/dashboard"
+
+
+@proves("DISC-PAGES")
+@pytest.mark.parametrize("path", ["/about", "/pricing", "/docs", "/docs/dashboard"])
+async def test_whoever_is_signed_in_reads_below_the_head_of_the_dashboard_and_no_cache_keeps_that(
+    path, service, alice, make, http
+):
+    page = await http.get(path)
+    assert (page.headers["cache-control"], page.headers["vary"]) == ("public, max-age=300", "cookie")
+    assert ("/sign-in" in page.text, '<nav aria-label="Main">' in page.text) == (True, False)
+    browser = await signed_in(service, make, alice)
+    own = await browser.get(path, headers={"if-none-match": page.headers["etag"]})
+    assert (own.status_code, own.headers["cache-control"], own.headers["vary"]) == (200, "private, no-cache", "cookie")
+    assert '<nav aria-label="Main">' in own.text
+    assert "access-control-allow-origin" not in own.headers
+    again = await browser.get(path, headers={"if-none-match": own.headers["etag"]})
+    assert (again.status_code, again.headers["cache-control"]) == (304, "private, no-cache")
 
 
 def links_of(text, media_type):

@@ -269,6 +269,7 @@ VIEWS = [
     View("document-merge", "{edited}/edit", "owner", 409, _merge, served_by="/dashboard/documents/{id}/edit"),
     View("document-overlap", "{edited}/edit", "owner", 409, _overlap, served_by="/dashboard/documents/{id}/edit"),
     View("document-rtl", "{rtl}", served_by="/dashboard/documents/{id}"),
+    View("document-past", "{rtl}?asOf=1", served_by="/dashboard/documents/{id}"),
     View("document-rtl-edit", "{rtl}/edit", served_by="/dashboard/documents/{id}/edit"),
     View("document-rtl-diff", "{rtl}/diff?from=1&to=2", served_by="/dashboard/documents/{id}/diff"),
     View("versions", "/dashboard/documents/{document}/versions", served_by="/dashboard/documents/{id}/versions"),

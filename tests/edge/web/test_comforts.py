@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.contract.requirements import proves
-from tests.edge.web.chromium import quiet
+from tests.edge.web.chromium import DESKTOP, PHONE, quiet
 from tests.edge.web.shown import World, begun_export, open_passages, set_export
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(240)]
@@ -250,4 +250,50 @@ async def test_lines_read_from_the_right_stay_so_where_they_changed(scene: World
     await page.goto(scene.url("{rtl}"))
     english = page.locator(".prose p", has_text="A paragraph in English")
     assert await english.evaluate("e => getComputedStyle(e).unicodeBidi") == "plaintext"
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_a_slash_goes_to_the_search_unless_something_is_typed(scene: World):
+    page = await (await scene.visit("owner")).new_page()
+    await page.goto(scene.url("/dashboard/documents"))
+    await page.keyboard.press("/")
+    search = page.get_by_label("Search everything", exact=True)
+    assert await search.evaluate("e => e === document.activeElement")
+    await page.keyboard.type("a/b")
+    assert await search.input_value() == "a/b"
+    await page.context.close()
+
+
+@proves("WEB-COMFORT")
+async def test_on_a_phone_the_head_leaves_the_window_to_the_page(scene: World):
+    page = await (await scene.visit("owner", scripts=False, viewport=PHONE)).new_page()
+    await page.goto(scene.url("/dashboard/documents"))
+    height = await page.locator("header.top").evaluate("e => e.getBoundingClientRect().height")
+    assert height <= 120  # pixels, of 844
+    for link in await page.locator("header.top nav a").all():
+        await link.focus()
+        box = await link.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] < PHONE["width"]
+    await page.context.close()
+
+
+@proves("DASH-OUTLINE")
+async def test_the_contents_of_a_long_text_stay_beside_it_below_what_can_be_done(scene: World):
+    page = await (await scene.visit("owner", scripts=False, viewport=DESKTOP)).new_page()
+    await page.goto(scene.url("/dashboard/documents/new"))
+    await page.get_by_label("Title").fill("A long text")
+    parts = "\n\n".join(f"## Part {n}\n\n" + "Words. " * 90 for n in range(80))
+    await page.get_by_label("Text", exact=True).fill(parts)
+    await page.get_by_role("button", name="Create").click()
+    for name in ("Collections", "Share"):
+        box = await page.get_by_role("heading", name=name, exact=True).bounding_box()
+        assert box["y"] < DESKTOP["height"], name
+    beside = page.locator("section.contents")
+    await page.get_by_role("heading", name="Part 70").scroll_into_view_if_needed()
+    box = await beside.bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= DESKTOP["height"]
+    assert await beside.evaluate("e => e.scrollHeight > e.clientHeight")
     await page.context.close()

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.edge.web.wording import BY_REASON, advice, told
+from app.edge.web.forms import BULK
+from app.edge.web.wording import BY_REASON, DONE, advice, told
+from tests.support.visitor import signed_in
 
 FEATURES = Path(__file__).parents[3] / "app" / "features"
 FOR_PROGRAMS = re.compile(r"/v1/|If-Match|Idempotency-Key|X-ContextRepo|expectedRevision")
@@ -49,3 +51,26 @@ def test_the_advice_stays_without_its_path_and_other_words_stay_as_they_are():
     assert told("NOT_FOUND", "Export not found. Start one with POST /v1/exports.") == "Export not found. Start one."
     assert told("NOT_FOUND", "It is not here.") == "It is not here."
     assert not any(FOR_PROGRAMS.search(text) for text in BY_REASON.values())
+
+
+def words():
+    """Each word that a page sends the browser on with, and where."""
+    for path in FEATURES.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "redirect" and len(node.args) > 1:
+                yield from (one.value for one in ast.walk(node.args[1]) if isinstance(one, ast.Constant) and one.value)
+
+
+def test_every_word_of_what_was_done_has_its_sentence():
+    sent = set(words()) | set(BULK.values())
+    assert len(sent) > 5
+    assert sent <= DONE.keys()
+
+
+async def test_a_page_says_what_was_done_by_a_known_word_alone(service, make, alice):
+    person = await signed_in(service, make, alice)
+    here = "/dashboard/documents"
+    assert f'role="status">{DONE["trashed"]}' in (await person.get(f"{here}?done=trashed")).text
+    told = (await person.get(f"{here}?done=<b>mischief</b>")).text
+    assert ('role="status"' in told, "mischief" in told) == (False, False)
+    assert "No documents yet" in (await person.get(f"{here}?done=trashed")).text

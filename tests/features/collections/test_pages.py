@@ -60,15 +60,16 @@ async def test_an_item_is_put_into_collections_and_taken_out_from_its_own_page(s
         made = [await make.collection(alice.client, name=f"{name} of a {kind}") for name in ("First", "Second")]
         assert "In none yet." in (await person.get(page)).text
         answer = await person.fill(page, f"{forms}/add", collection=made[0]["id"])
-        assert (answer.status_code, answer.headers["location"]) == (303, page)
-        shown = await person.get(page)
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{page}?done=added")
+        shown = await person.get(answer.headers["location"])
+        assert 'role="status">Added to the collection.' in shown.text
         assert f'<a href="{LIST}/{made[0]["id"]}">' in shown.text
         assert f'<option value="{made[0]["id"]}"' not in shown.text
         assert f'<option value="{made[1]["id"]}"' in shown.text
         held = (await alice.client.get("/v1/collections", params={"itemId": item["id"]})).json()["data"]
         assert [one["name"] for one in held] == [f"First of a {kind}"]
         answer = await person.fill(page, f"{forms}/remove", collection=made[0]["id"])
-        assert (answer.status_code, answer.headers["location"]) == (303, page)
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{page}?done=removed")
         assert f'<a href="{LIST}/{made[0]["id"]}">' not in (await person.get(page)).text
         assert (await person.fill(page, f"{forms}/add", collection="none")).status_code == 404
 

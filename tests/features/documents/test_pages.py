@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -282,3 +283,22 @@ async def test_a_long_document_has_a_table_of_contents(person, make, alice):
     for text in (below[:1000], "Words. " * 900, "# One\n\n# Two\n\n" + "Words. " * 900):
         other = await make.document(alice.client, content=text)
         assert 'href="#t-' not in (await person.get(f"{LIST}/{other['id']}")).text
+
+
+async def test_a_title_that_the_text_begins_with_is_shown_once(person, make, alice):
+    twice = 'class="prose titled"'
+    links = []
+    for text, once in (
+        ("# The  *whole* &\n\nWords.", True),
+        ("The whole &\n===\n\nWords.", True),
+        ("# Another\n\nWords.", False),
+        ("Words.\n\n# The whole &", False),
+        ("---\n\n# The whole &", False),
+    ):
+        made = await make.document(alice.client, title="The whole &", content=text)
+        shown = (await person.get(f"{LIST}/{made['id']}")).text
+        assert (twice in shown, shown.count("<h1")) == (once, 1), text
+        await person.fill(f"{LIST}/{made['id']}", f"/dashboard/share/document/{made['id']}")
+        links += re.findall(r'value="(http[^"]+/s/[^"]+)"', (await person.get(f"{LIST}/{made['id']}")).text)
+    first, *_, last = [(await person.get(urlsplit(url).path)).text for url in links]
+    assert (twice in first, twice in last) == (True, False)

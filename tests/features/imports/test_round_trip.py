@@ -42,6 +42,7 @@ async def fill(make, client):
         sent = await client.post("/v1/documents/upload", files={"file": (name, content, kind)})
         assert sent.status_code == 202, sent.text
         documents.append(sent.json()["data"]["id"])
+    assert (await client.patch(f"/v1/documents/{documents[-1]}", json={"content": "read\n"})).status_code == 200
     made = await make.prompt(client, content="Say ${what}.", parameters={"b": 1.50, "a": [None, "x"]}, tags=["p"])
     prompt, version = made["id"], made["versionId"]
     assert (await client.put(f"/v1/prompts/{prompt}/labels/live", json={"versionId": version})).status_code == 200

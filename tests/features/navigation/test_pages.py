@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from tests.contract.requirements import proves
@@ -64,13 +64,27 @@ async def test_documents_are_searched_as_they_were_on_a_day(service, make, alice
     await make.indexed(alice)
     assert "Signals" not in (await person.get(f"{SEARCH}?q=horn&mode=literal")).text
     then = (await person.get(f"{SEARCH}?q=horn&mode=literal&asOf=2026-05-02")).text
-    assert f'href="/dashboard/documents/{document["id"]}/diff?from=1"' in then
+    (title,) = re.findall(rf'href="(/dashboard/documents/{document["id"]}\?[^"]+)"', then)
+    past = (await person.get(title)).text
+    assert ("The horn sounds." in past, "A bell rings." in past) == (True, False)
+    assert f'href="/dashboard/documents/{document["id"]}/diff?from=1"' in past
+    assert "is at revision 2 now" in past
+    current = (await person.get(title.replace("asOf=1", "asOf=2"))).text
+    assert ("A bell rings." in current, "Compare with now" in current) == (True, False)
     assert "Horn prompt" not in then
     assert "as they were at the end of 2026-05-02" in then
     assert 'value="2026-05-02"' in then
     words = (await person.get(f"{SEARCH}?q=horn&asOf=2026-05-02")).text
     assert "Signals" in words
     assert "Words alone decided" in words
-    assert "Nothing found" in (await person.get(f"{SEARCH}?q=horn&mode=literal&asOf=2026-05-01")).text
-    for wrong in ("2026-02-31", "yesterday"):
-        assert 'class="notice bad"' in (await person.get(f"{SEARCH}?q=horn&asOf={wrong}")).text
+    for mode in ("&mode=literal", ""):
+        nothing = (await person.get(f"{SEARCH}?q=horn&asOf=2026-05-01{mode}")).text
+        assert "Nothing has these words. " in nothing
+    assert "Nothing has these words or a meaning near them." in (await person.get(f"{SEARCH}?q=horn&tag=none")).text
+    tomorrow = (datetime.now(UTC) + timedelta(days=1, hours=1)).date().isoformat()
+    wrongs = {"2026-02-31": "Choose a day", "yesterday": "Choose a day", "0001-01-01": "Choose a day"}
+    for wrong, said in (wrongs | {tomorrow: "That day has not begun"}).items():
+        refused = (await person.get(f"{SEARCH}?q=horn&asOf={wrong}")).text
+        assert f'role="alert">{said}' in refused
+        assert "asOf:" not in refused
+    assert 'class="notice bad"' not in (await person.get(f"{SEARCH}?q=horn&asOf={datetime.now(UTC).date()}")).text

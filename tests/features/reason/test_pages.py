@@ -18,8 +18,8 @@ CITED = re.compile(r'<a class="cite" href="(/dashboard/citations/[^"#]+)#[^"]+"[
 async def asked(person, **fields):
     page = f"{ASK}?document={fields['document']}" if "document" in fields else ASK
     answer = await person.fill(page, ASK, **fields)
-    assert answer.status_code == 200, answer.text
-    return answer.text
+    assert answer.status_code == 303, answer.text
+    return (await person.get(answer.headers["location"])).text
 
 
 def marked(page):
@@ -55,6 +55,35 @@ async def test_a_question_is_answered_with_numbers_that_open_the_document_at_the
     assert "opens at eight" not in members
     nothing = await asked(person, q="Which planets have rings?")
     assert "No answer in what is stored" in nothing
+
+
+@proves("DASH-ASK")
+async def test_an_answer_has_an_address_for_an_hour_that_nobody_else_can_open(service, make, alice, index, bob):
+    person = await signed_in(service, make, alice)
+    await make.document(alice.client, title="Rules", content=HARBOUR)
+    await index.run(alice.workspace_id)
+    sent = await person.fill(ASK, q=QUESTION)
+    here = sent.headers["location"]
+    assert QUESTION not in here
+    first, again = [(await person.get(here)).text for _ in range(2)]
+    assert CITED.findall(first) == CITED.findall(again) != []
+    assert f'value="{QUESTION}"' in again
+    for other in (await signed_in(service, make, bob), await signed_in(service, make, alice)):
+        refused = await other.get(here)
+        assert (refused.status_code, "kept no longer" in refused.text) == (404, True)
+        assert "opens at" not in refused.text
+
+
+async def test_an_answer_that_cannot_be_kept_is_shown_at_once(service, make, alice, index, monkeypatch):
+    async def away(*_):
+        raise OSError
+
+    person = await signed_in(service, make, alice)
+    await make.document(alice.client, title="Rules", content=HARBOUR)
+    await index.run(alice.workspace_id)
+    monkeypatch.setattr("app.store.redis.Line.call", away)
+    shown = await person.fill(ASK, q=QUESTION)
+    assert (shown.status_code, bool(CITED.findall(shown.text))) == (200, True)
 
 
 @proves("DASH-ASK")

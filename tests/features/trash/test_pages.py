@@ -18,7 +18,7 @@ async def test_what_was_deleted_is_restored_or_purged(service, make, alice):
     shown = await person.get(TRASH)
     back = f"{TRASH}/{kept['id']}/restore"
     answer = await person.send(back, hidden(shown, back))
-    assert answer.headers["location"] == f"/dashboard/documents/{kept['id']}"
+    assert answer.headers["location"] == f"/dashboard/documents/{kept['id']}?done=returned"
     purge = f"{TRASH}/{gone['id']}/purge"
     answer = await person.send(purge, hidden(shown, purge))
     assert answer.status_code == 200

@@ -9,7 +9,7 @@ from uuid import UUID
 from app.features.uploads.errors import FileUnreadable
 from tests.contract.requirements import proves
 from tests.support import files
-from tests.support.visitor import signed_in
+from tests.support.visitor import hidden, signed_in
 
 UPLOAD = "/dashboard/documents/upload"
 
@@ -72,3 +72,19 @@ async def test_a_file_that_turns_out_to_be_unreadable_says_on_its_page_what_to_d
         assert "The file cannot be read: it holds no text. Save it anew" in shown
         assert "keep its text as a new document instead." in shown
         assert "/v1/" not in shown
+        assert ("could not be read" in shown, "not searchable" in shown) == (True, False)
+        assert ("Find similar" in shown, "Ask about it" in shown) == (False, False)
+
+
+@proves("DASH-UPLOAD")
+async def test_a_file_that_was_not_read_yet_shows_no_version_and_nothing_to_restore(service, make, alice):
+    person = await signed_in(service, make, alice)
+    await sent(person, ("notes.txt", b"A text.", "text/plain"))
+    (made,) = (await alice.client.get("/v1/documents")).json()["data"]
+    here = f"/dashboard/documents/{made['id']}"
+    assert "No text yet, revision 1" in (await person.get(here)).text
+    assert "No version yet" in (await person.get(f"{here}/versions")).text
+    (before,) = (await alice.client.get(f"/v1/documents/{made['id']}/revisions")).json()["data"]
+    fields = hidden(await person.get(here), f"{here}/delete") | {"revision": "1"}
+    refused = await person.send(f"{here}/versions/{before['id']}/restore", fields)
+    assert (refused.status_code, "before its file was read" in refused.text) == (404, True)

@@ -78,8 +78,20 @@ async def test_a_file_becomes_a_document_named_after_it(alice, database, index):
     found = (await alice.client.get("/v1/search", params={"q": "keeper"})).json()
     assert (found["data"]["documents"][0]["documentId"], found["meta"]["pending"]) == (made["id"], 0)
     versions = (await alice.client.get(f"/v1/documents/{made['id']}/versions")).json()["data"]
-    assert (versions[0]["content"], versions[0]["userName"]) == (body, versions[1]["userName"])
+    assert [(one["version"], one["revision"], one["content"]) for one in versions] == [(1, 2, body)]
     assert await index.faults(alice.workspace_id) == []
+
+
+@proves("UPLOAD")
+async def test_what_was_there_before_a_file_was_read_is_no_version_and_cannot_be_restored(alice, kept):
+    made = await kept("log.md", b"# Log\n")
+    here = f"/v1/documents/{made['id']}"
+    assert (made["revision"], made["currentVersion"]) == (2, 1)
+    before = (await alice.client.get(f"{here}/revisions")).json()["data"][-1]
+    assert (before["revision"], before["version"], before["contentChanged"]) == (1, 0, False)
+    answer = await alice.client.post(f"{here}/restore", json={"versionId": before["id"], "expectedRevision": 2})
+    assert (answer.status_code, "before its file was read" in answer.text) == (404, True), answer.text
+    assert (await alice.client.get(here)).json()["data"]["content"] == "# Log\n"
 
 
 @proves("UPLOAD", "ERR-413")

@@ -10,6 +10,15 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     said.hidden = false;
   });
 }
+// A slash goes to the search, as on other sites, unless something is being typed.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select")) return;
+  const search = document.querySelector(".find input");
+  if (!search) return;
+  event.preventDefault();
+  search.focus();
+});
 // A link to one guide opens it.
 const named = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
 if (named instanceof HTMLDetailsElement) named.open = true;
