@@ -6,7 +6,7 @@ import pytest
 
 from app.features.accounts.service import Principals
 from app.features.workspaces.operations import list_workspaces, switch_workspace
-from app.gate import gate
+from app.gate import refusals
 from app.gate.marks import Marks
 from app.gate.policy import READ_SCOPES, Plans, Role, Scope
 from app.gate.principal import CredentialKind
@@ -33,8 +33,8 @@ def principal(kind, role=Role.MEMBER, scopes=frozenset(Scope)):
     ],
 )
 def test_a_narrowed_token_and_a_key_do_not_stand_for_their_person(kind, role, scopes, accepted):
-    assert gate._accepts(list_workspaces, principal(kind, role, scopes)) is accepted
-    assert gate._accepts(switch_workspace, principal(kind, role, scopes)) is (kind is CredentialKind.SESSION)
+    assert refusals.accepts(list_workspaces, principal(kind, role, scopes)) is accepted
+    assert refusals.accepts(switch_workspace, principal(kind, role, scopes)) is (kind is CredentialKind.SESSION)
 
 
 async def test_marks_are_written_together_and_a_failure_loses_only_them():

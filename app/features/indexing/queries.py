@@ -177,7 +177,7 @@ SELECT text_digest, min(CASE WHEN c.level = 'document'
    AND d.chunked_revision = d.revision AND d.deleted_at IS NULL
    AND {UNEMBEDDED.format(slot="$3", model="$4")}
  GROUP BY text_digest
- ORDER BY min(d.last_changed_at), text_digest
+ ORDER BY min(array_position($2::uuid[], c.document_id)), text_digest
  LIMIT $5
 """
 
@@ -302,7 +302,7 @@ async def update_unchunked(tx: Tx, document_id: UUID) -> bool:
 async def list_missing_texts(
     tx: Tx, ids: Sequence[UUID], place: Serving, limit: int, characters: int
 ) -> list[asyncpg.Record]:
-    """List texts of documents that have no vector of the model yet."""
+    """List texts of documents that have no vector of the model yet, those of the first documents first."""
     return await tx.fetch(_MISSING, tx.workspace_id, ids, place.slot, place.model, limit, characters)
 
 
