@@ -19,10 +19,16 @@ Rules = tuple[tuple[Path, GitIgnoreSpec], ...]
 def walk(folder: Path, rules: Rules = ()) -> Iterator[tuple[Path, bool]]:
     """Give the files below a folder in order, each with whether it counts; of what is ignored as a folder, the folder.
 
-    Hidden files and folders are left out without a word. Ignore files above the folder do not count.
+    Hidden files and folders are left out without a word. Ignore files above the folder do not count. A folder that
+    cannot be read is given itself, so that it is named.
     """
-    rules = (*rules, *_rules_of(folder))
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+    try:
+        rules = (*rules, *_rules_of(folder))
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        yield folder, True
+        return
+    for entry in entries:
         path = Path(entry.path)
         if entry.name.startswith("."):
             continue

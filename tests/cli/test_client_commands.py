@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from datetime import timedelta
 from pathlib import Path
@@ -147,6 +148,20 @@ async def test_what_git_ignores_is_left_out_and_named(ctx, folder):
         assert results[name] == "skipped", name
     assert results["docs/keep.log.md"] == "created"
     assert "build/out.md" not in results
+
+
+async def test_a_folder_that_cannot_be_read_is_named_and_the_others_go_on(ctx, folder, monkeypatch):
+    (folder / "closed").mkdir()
+    scan = os.scandir
+
+    def scandir(path):
+        if Path(path).name == "closed":
+            raise PermissionError
+        return scan(path)
+
+    monkeypatch.setattr("app.cli.ignoring.os.scandir", scandir)
+    code, report = await ctx.json("import", folder)
+    assert (code, report["counts"]) == (0, {"created": 2, "skipped": 1})
 
 
 async def test_what_is_skipped_is_named_and_is_no_failure_however_often(ctx, folder):
