@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections import deque
 from typing import Any
 
@@ -12,6 +13,8 @@ from redis.asyncio.connection import AbstractConnection
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
 from redis.retry import Retry
+
+log = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 0.25
 """A limiter that waits longer costs more than the local fallback loses."""
@@ -121,3 +124,27 @@ class Line:
             self._wire.reader.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._wire.reader
+
+
+class Volatile:
+    """A line for what may be lost: its calls give None while Redis is away, and the log says what that means."""
+
+    def __init__(self, client: redis.Redis | None, without: str) -> None:
+        self._line = Line(client) if client is not None else None
+        self._without = without
+
+    async def call(self, *command: str | bytes | int) -> bytes | None:
+        """Send a command and give its answer; None also where there is no Redis."""
+        if self._line is None:
+            return None
+        try:
+            answer: bytes | None = await self._line.call(*command)
+        except (RedisError, OSError, TimeoutError) as error:
+            log.warning("Redis is away (%s); %s", type(error).__name__, self._without)
+            return None
+        return answer
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        if self._line is not None:
+            await self._line.aclose()

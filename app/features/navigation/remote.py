@@ -6,13 +6,10 @@ command. Nothing depends on it: while Redis is away searches go on and repeat th
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from redis.exceptions import RedisError
-
-from app.store.redis import Line
+from app.store.redis import Volatile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,51 +18,38 @@ if TYPE_CHECKING:
 
     from app.gate.principal import Principal
 
-log = logging.getLogger(__name__)
-
 SESSION_SECONDS: Final = 3600
 _ID_BYTES: Final = 16
 MAX_SEEN: Final = 5_000
 """A session remembers no more chunks; later ones may come again."""
-
-_AWAY: Final = (RedisError, OSError, TimeoutError)
 
 
 class Sessions:
     """The sessions of all callers; each is known to its grant alone."""
 
     def __init__(self, client: redis.Redis | None) -> None:
-        self._line = Line(client) if client is not None else None
+        self._line = Volatile(client, "searches do not remember what they showed")
 
     async def begin(self, principal: Principal, session_id: UUID, shown: Iterable[UUID] = ()) -> bool:
         """Begin a session with what it has shown; False when sessions cannot be kept just now."""
-        return await self._call("SET", _key(principal, session_id), _packed(shown), "EX", SESSION_SECONDS) is not None
+        return (
+            await self._line.call("SET", _key(principal, session_id), _packed(shown), "EX", SESSION_SECONDS) is not None
+        )
 
     async def seen(self, principal: Principal, session_id: UUID) -> list[UUID] | None:
         """List what a session has shown and keep it for another hour; None when it is not known (any more)."""
-        found = await self._call("GETEX", _key(principal, session_id), "EX", SESSION_SECONDS)
+        found = await self._line.call("GETEX", _key(principal, session_id), "EX", SESSION_SECONDS)
         if found is None:
             return None
         return [UUID(bytes=found[at : at + _ID_BYTES]) for at in range(0, len(found), _ID_BYTES)]
 
     async def add(self, principal: Principal, session_id: UUID, shown: Iterable[UUID]) -> None:
         """Note that a session, which was read just now, has shown more."""
-        await self._call("APPEND", _key(principal, session_id), _packed(shown))
+        await self._line.call("APPEND", _key(principal, session_id), _packed(shown))
 
     async def aclose(self) -> None:
         """Close the connection."""
-        if self._line is not None:
-            await self._line.aclose()
-
-    async def _call(self, *command: str | bytes | int) -> bytes | None:
-        if self._line is None:
-            return None
-        try:
-            answer: bytes | None = await self._line.call(*command)
-        except _AWAY as error:
-            log.warning("Redis is away (%s); searches do not remember what they showed", type(error).__name__)
-            return None
-        return answer
+        await self._line.aclose()
 
 
 def _key(principal: Principal, session_id: UUID) -> str:
