@@ -12,6 +12,15 @@ from tests.support.factories import Make
 from tests.support.service import client_of, create_database, serving, settings_for, worker_number
 from tests.support.world import WORLD
 
+PROOF_SECONDS = 1_200
+"""After so long a proof hangs. Proofs take minutes, and several times that on a busy machine."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("prove"):
+            item.add_marker(pytest.mark.timeout(PROOF_SECONDS))
+
 
 def pytest_configure(config):
     if not hasattr(config, "workerinput"):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(1200), pytest.mark.xdist_group("chaos")]
+pytestmark = [pytest.mark.prove, pytest.mark.xdist_group("chaos")]
 
 
 def _chaos(*arguments):

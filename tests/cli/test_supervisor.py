@@ -26,7 +26,6 @@ from app.cli import roots
 from app.process import is_alive
 from app.store import embedded
 
-pytestmark = pytest.mark.timeout(180)
 prove = pytest.mark.prove
 CTX = Path(sys.executable).with_name("ctx")
 # Loose, since tests share the machine with others: the goals (10 and 5 seconds) are a benchmark's to judge.

@@ -13,7 +13,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.prove
 VERSIONS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
 
 

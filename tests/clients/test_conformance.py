@@ -8,7 +8,7 @@ import pytest
 
 from tests.clients.door import authorized
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.prove
 SCENARIOS = [
     "server-stateless",
     "server-initialize",

@@ -19,7 +19,7 @@ from tests.contract.requirements import proves
 from tests.support.conformance import PATH
 from tests.support.stack import ServerProcess, serving
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.prove
 BASELINE = tomllib.loads(Path(__file__).with_name("conformance.toml").read_text(encoding="utf-8"))
 _RESULTS = re.compile(r"server-(.+)-\d{4}-\d{2}-\d{2}T.*")
 _SCORED = re.compile(r"^server:\n((?:  - .+\n)+)", re.MULTILINE)

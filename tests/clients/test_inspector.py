@@ -11,7 +11,7 @@ import pytest
 from tests.clients.browser import printed_url
 from tests.contract.requirements import proves
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.prove
 ERAS = ["legacy", "modern"]
 
 

@@ -19,7 +19,7 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 from tests.clients.browser import printed_url
 from tests.support.sdk import Storage
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.prove
 CALLBACK = "http://127.0.0.1:43210/callback"
 _KEEP_DOCUMENT = """
 INSERT INTO oauth_clients (client_id, kind, metadata, expires_at)

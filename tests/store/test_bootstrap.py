@@ -17,7 +17,6 @@ from app.store import bootstrap, embedded, migrating
 
 SECRET = "a secret for tests"
 ODD_NAME = "odd \"name'; --"
-pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")

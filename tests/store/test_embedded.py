@@ -28,7 +28,7 @@ from app.store.embedded import account, files
 
 SITE = Path(asyncpg.__file__).parents[1]
 ROOT = Path(embedded.__file__).parents[3]
-pytestmark = pytest.mark.timeout(120)
+
 
 # Starts the servers, reports the process ids, and waits to be killed.
 HOLDER = """

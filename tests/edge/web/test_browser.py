@@ -8,7 +8,7 @@ import pytest
 
 from tests.edge.web.chromium import PASSWORD, PHONE, quiet
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.prove
 
 
 async def test_a_link_of_the_administrator_signs_in_and_mail_can_be_read(up, browser, signed_in):

@@ -11,7 +11,7 @@ from tests.contract.requirements import proves
 from tests.edge.web.chromium import PASSWORD, barriers, tab_to
 from tests.edge.web.shown import OWNER, World, answering, path_of, registered
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.prove
 
 
 async def typed(page, label, text):

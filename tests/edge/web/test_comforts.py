@@ -12,7 +12,7 @@ from tests.contract.requirements import proves
 from tests.edge.web.chromium import DESKTOP, PHONE, quiet
 from tests.edge.web.shown import World, begun_export, open_passages, set_export
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.prove
 
 _SLOW = {"offline": False, "latency": 20, "downloadThroughput": -1, "uploadThroughput": 400_000}
 _SAID = """() => {

@@ -8,7 +8,7 @@ from tests.contract.requirements import proves
 from tests.edge.web.chromium import DESKTOP, PHONE, barriers, keep_pictures, quiet, too_wide, walked
 from tests.edge.web.shown import VIEWS
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.prove
 SIZES = {"wide": DESKTOP, "narrow": PHONE}
 
 

@@ -11,7 +11,7 @@ from tests.edge.web.chromium import DESKTOP, PHONE, barriers, keep_pictures, qui
 from tests.edge.web.shown import elsewhere
 from tests.features.links.test_attacks import payloads
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.prove
 SIZES = {"wide": DESKTOP, "narrow": PHONE}
 PASSWORD = "eight letters"
 SAMPLE = 400

@@ -56,7 +56,6 @@ def read(running, path):
 
 
 @pytest.mark.prove
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("path", [guide.path for guide in GUIDES])
 @proves("DOCS-SNIPPETS")
 def test_every_snippet_of_a_page_runs(running, tools, tmp_path, path):

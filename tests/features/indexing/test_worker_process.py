@@ -34,7 +34,7 @@ worker.run(Settings())
 """
 SECONDS = 240
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(SECONDS + 120)]
+pytestmark = pytest.mark.prove
 
 
 class World:

@@ -86,7 +86,6 @@ async def test_a_text_is_rendered_once_for_all_who_ask():
 
 
 @pytest.mark.prove
-@pytest.mark.timeout(900)
 @proves("LINK-XSS")
 async def test_no_payload_comes_out_of_the_page(alice, make, service, monkeypatch):
     browser = await make.browser(alice)
@@ -119,7 +118,6 @@ def whole_page(text):
 
 
 @pytest.mark.prove
-@pytest.mark.timeout(900)
 @proves("LINK-BOUNDED")
 async def test_every_pathological_megabyte_is_answered(alice, make, http, capsys):
     browser = await make.browser(alice)

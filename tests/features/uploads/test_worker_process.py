@@ -38,7 +38,7 @@ SAID = "The keeper rang the bell by hand"
 SLOW = f"<p>{SAID}</p>".encode() + b"<i></i>" * 1_300_000
 """A page of nine megabytes that takes its reader seconds, and holds one sentence."""
 
-pytestmark = [pytest.mark.prove, pytest.mark.timeout(SECONDS * 2)]
+pytestmark = pytest.mark.prove
 
 
 @pytest_asyncio.fixture
