@@ -7,12 +7,14 @@ import os
 from typing import TYPE_CHECKING
 
 from alembic import context
+from alembic.operations import Operations
 from sqlalchemy import pool, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 import app.gate.tables  # noqa: F401  importing tables registers them
 from app import features
 from app.store.base import metadata
+from migrations import functions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -39,6 +41,10 @@ def _run(connection: Connection) -> None:
     context.configure(connection=connection, target_metadata=metadata, transaction_per_migration=True)
     with context.begin_transaction():
         context.run_migrations()
+    if set(context.get_context().get_current_heads()) == set(context.script.get_heads()):
+        with Operations.context(context.get_context()):
+            functions.refresh()
+        connection.commit()
 
 
 async def _main() -> None:

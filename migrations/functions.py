@@ -8,8 +8,25 @@ from pathlib import Path
 from alembic import op
 from sqlalchemy import text
 
-APP = Path(__file__).parent.parent / "app"
+import app
+from app.store import migrating
+from app.store.migrating import FUNCTIONS as FILE
+
+APP = Path(app.__file__).parent
 _FUNCTION = re.compile(r"CREATE OR REPLACE FUNCTION (\w+)\(")
+_DROP = """
+DO $$
+DECLARE known regprocedure;
+BEGIN
+  FOR known IN SELECT oid FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND proname IN ({names})
+  LOOP
+    BEGIN
+      EXECUTE format('DROP FUNCTION %s', known);
+    EXCEPTION WHEN dependent_objects_still_exist THEN NULL;
+    END;
+  END LOOP;
+END $$;
+"""
 
 
 def run(sql: str) -> None:
@@ -21,12 +38,24 @@ def run(sql: str) -> None:
 
 def source(place: str) -> str:
     """Read the functions of a folder below `app`."""
-    return (APP / place / "functions.sql").read_text(encoding="utf-8")
+    return (APP / place / FILE).read_text(encoding="utf-8")
 
 
 def install(place: str) -> None:
-    """Create or replace the functions of a folder below `app`."""
-    run(source(place))
+    """Create the functions of a folder below `app`, in place of any that had their names.
+
+    Postgres replaces no function whose parameters or results are others, so that all are dropped first, but for those
+    that a policy or a view holds: these can only be replaced as they are.
+    """
+    text = source(place)
+    run(_DROP.format(names=", ".join(f"'{name}'" for name in _FUNCTION.findall(text))) + text)
+
+
+def refresh() -> None:
+    """Create all functions as they stand in the code now: an older database may have older ones of the same schema."""
+    for file in sorted(APP.rglob(FILE)):
+        install(str(file.parent.relative_to(APP)))
+    run(f"COMMENT ON TABLE alembic_version IS '{migrating.functions_digest(APP)}'")
 
 
 def drop(place: str) -> None:

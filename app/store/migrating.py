@@ -5,12 +5,19 @@ from __future__ import annotations
 import ast
 import logging
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 import asyncpg
 
 import app
 from app.store.bootstrap import sqlalchemy_url
+
+FUNCTIONS: Final = "functions.sql"
+"""Database functions of a folder of the code."""
+
+_STATE: Final = "SELECT version_num, obj_description('alembic_version'::regclass) AS functions FROM alembic_version"
 
 
 class MigrationError(RuntimeError):
@@ -55,16 +62,24 @@ def _names(value: object) -> list[str]:
     return [str(name) for name in value] if isinstance(value, tuple | list) else []
 
 
+def functions_digest(package: Path) -> str:
+    """Digest the database functions of the code, which stands as comment on the table of the schema's version."""
+    files = sorted(package.rglob(FUNCTIONS))
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
 async def is_current(owner_url: str, folder: Path) -> bool:
-    """Tell whether the database already has the newest schema."""
+    """Tell whether the database already has the newest schema and functions."""
     connection = await asyncpg.connect(owner_url)
     try:
-        rows = await connection.fetch("SELECT version_num FROM alembic_version")
+        rows = await connection.fetch(_STATE)
     except asyncpg.UndefinedTableError:
         return False
     finally:
         await connection.close()
-    return {row["version_num"] for row in rows} == newest_revisions(folder)
+    known = {row["version_num"] for row in rows}
+    digest = functions_digest(Path(app.__file__).parent)
+    return known == newest_revisions(folder) and all(row["functions"] == digest for row in rows)
 
 
 def upgrade(owner_url: str) -> None:

@@ -74,17 +74,10 @@ CREATE POLICY purge ON document_revisions AS RESTRICTIVE FOR DELETE TO app_write
      AND d.purged_at IS NOT NULL));
 """
 
-# Functions whose parameters changed: `CREATE OR REPLACE` would leave the old ones beside the new.
-REPLACED = """
-DROP FUNCTION IF EXISTS document_get(uuid, uuid);
-DROP FUNCTION IF EXISTS document_create(uuid, uuid, text, text, text[], text, text, uuid, jsonb);
-"""
-
 
 def upgrade() -> None:
     """Apply."""
     functions.run(TABLES)
-    functions.run(REPLACED)
     for place in ("gate", "features/documents", "features/collections"):
         functions.install(place)
     for table in FENCED:

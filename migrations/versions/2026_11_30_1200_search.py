@@ -29,15 +29,6 @@ CREATE INDEX {table}_unindexed_idx ON {table} (workspace_id, last_changed_at)
   WHERE (deleted_at IS NULL AND indexed_revision < revision) OR (deleted_at IS NOT NULL AND indexed_revision > 0);
 """
 
-# Only a role that may create in the schema can own what is in it.
-OWNED = """
-GRANT CREATE ON SCHEMA public TO app_system;
-ALTER FUNCTION search_literally(text[], text, text[], int) OWNER TO app_system;
-REVOKE CREATE ON SCHEMA public FROM app_system;
-REVOKE ALL ON FUNCTION search_literally(text[], text, text[], int) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION search_literally(text[], text, text[], int) TO app_read, app_write;
-"""
-
 # What was indexed before has other terms: the worker reads every text again.
 AGAIN = """
 SET LOCAL ROLE app_system;
@@ -56,7 +47,6 @@ def upgrade() -> None:
     functions.run("".join(PENDING.format(table=table) for table in KINDS))
     functions.install("features/indexing")
     functions.install("features/search")
-    functions.run(OWNED)
     functions.run(AGAIN)
 
 

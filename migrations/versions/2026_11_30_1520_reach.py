@@ -28,22 +28,11 @@ MEMBERS = {
     },
 }
 
-# Only a role that may create in the schema can own what is in it.
-OWNED = """
-GRANT CREATE ON SCHEMA public TO app_system;
-ALTER FUNCTION search_literally(text[], text, text[], int) OWNER TO app_system;
-REVOKE CREATE ON SCHEMA public FROM app_system;
-REVOKE ALL ON FUNCTION search_literally(text[], text, text[], int) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION search_literally(text[], text, text[], int) TO app_read, app_write;
-"""
-
 
 def upgrade() -> None:
     """Apply."""
     functions.install("features/collections")
-    functions.drop("features/search")  # one of them is another role's, and only its owner may replace it
     functions.install("features/search")
-    functions.run(OWNED)
     policies = {table: collection_policy(table, column) for table, column in COLLECTIONS.items()}
     for kind, tables in MEMBERS.items():
         policies |= {table: member_policy(table, kind, column) for table, column in tables.items()}

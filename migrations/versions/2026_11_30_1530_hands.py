@@ -15,9 +15,6 @@ ALTER TABLE {table} ADD COLUMN hands text NOT NULL DEFAULT 'one',
     for table in ("documents", "prompts")
 )
 
-# `CREATE OR REPLACE` would leave the one with fewer parameters beside the new.
-REPLACED = "DROP FUNCTION IF EXISTS document_get(uuid, text, uuid)"
-
 # Whether a prompt came in an archive only the audit trail knows.
 BACKFILL = """
 SET LOCAL ROLE app_system;
@@ -45,7 +42,7 @@ RESET ROLE;
 
 def upgrade() -> None:
     """Apply."""
-    functions.run(COLUMNS + REPLACED)
+    functions.run(COLUMNS)
     functions.install("features/documents")
     functions.run(BACKFILL)
 

@@ -7,9 +7,6 @@ from migrations import functions
 revision = "0025"
 down_revision = "0024"
 
-# `CREATE OR REPLACE` does not change what a function gives.
-REPLACED = "DROP FUNCTION IF EXISTS document_create(uuid, uuid, text, text, text[], text, text, uuid, uuid, jsonb)"
-
 RENUMBER = """
 SET LOCAL ROLE app_system;
 WITH unread AS MATERIALIZED (
@@ -30,7 +27,6 @@ RESET ROLE;
 
 def upgrade() -> None:
     """Apply."""
-    functions.run(REPLACED)
     functions.install("features/documents")
     functions.run(RENUMBER.format(first=1, step=-1, begins="false"))
 

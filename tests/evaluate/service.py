@@ -24,7 +24,7 @@ class Service:
 
     def __init__(self, client: httpx2.Client, loaded: dict[str, Any] | None = None) -> None:
         """Use a workspace; `loaded` is what `state` gave when it was loaded before."""
-        self._client = client
+        self.client = client
         self.state: dict[str, Any] = loaded or {"ids": {}, "collections": {}}
         self.seconds: list[float] = []
 
@@ -62,7 +62,7 @@ class Service:
             time.sleep(1)
 
     def _pending(self) -> int:
-        answer = self._client.get("/v1/search", params={"q": "x", "semantic": "false", "limit": 1})
+        answer = self.client.get("/v1/search", params={"q": "x", "semantic": "false", "limit": 1})
         return int(answer.raise_for_status().json()["meta"]["pending"])
 
     def rank(self, task: Task, question: Question) -> list[str]:
@@ -78,7 +78,7 @@ class Service:
 
     def _documents(self, text: str, group: str | None) -> list[str]:
         params: dict[str, str | int] = {"q": text, "type": "documents", "limit": DEPTH, "tags": group or ""}
-        answer = self._client.get("/v1/search", params=params).raise_for_status()
+        answer = self.client.get("/v1/search", params=params).raise_for_status()
         hits = answer.json()["data"]["documents"]
         return [self.state["ids"][one["documentId"]] for hit in hits for one in (hit, *hit.get("copies", ()))]
 
@@ -88,7 +88,7 @@ class Service:
         return [Passage(self.state["ids"][hit["documentId"]], hit["content"]) for hit in found["results"]]
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:
-        return self._client.post(path, json=body).raise_for_status().json()["data"]
+        return self.client.post(path, json=body).raise_for_status().json()["data"]
 
 
 class Kept:

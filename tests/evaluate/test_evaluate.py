@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import math
 
 import pytest
 
+from tests.evaluate import reasoning
 from tests.evaluate.baselines import Grep, PlainBM25
 from tests.evaluate.data import EvaluationSet, Passage, Question, read_set, workspaces
 from tests.evaluate.metrics import judge, judge_spans, mean
@@ -77,3 +79,20 @@ def test_turns_become_sessions_and_passages_become_turns():
     assert turns.place(Passage("s0", workspace.stored[0]["text"])) == ["t0", "t1"]
     assert turns.place(Passage("s0", "**Ann** (May): Bye")) == ["t1"]
     assert [one.relevant for one in sessions.questions] == [{"s0": 1}]
+
+
+def test_what_an_answer_cites_of_the_evidence():
+    found = reasoning.judge(["a", "x", "a"], 3, {"a": 1, "b": 1}, 5.0)
+    assert found == (3, 3, 0.5, 0.5, 5.0)
+    assert reasoning.judge([], 0, {"a": 1}, 5.0) == (0, 0, 0.0, 0.0, 5.0)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{}, {"quote": "Boil"}, {"startIndex": 1}, {"quoteHash": "0" * 64}, {"documentId": "another"}]
+)
+def test_a_citation_holds_only_where_it_opens_as_the_text_that_was_stored(wrong):
+    digest = hashlib.sha256(b"Boil the").hexdigest()
+    citation = {"quote": "Boil the", "startIndex": 0, "endIndex": 8, "revision": 1, "documentId": "d"}
+    citation["quoteHash"] = digest
+    assert reasoning.holds(citation | wrong, citation, "Boil the water.") is (not wrong)
+    assert not reasoning.holds(citation, citation, "Boil a kettle.")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from pathlib import Path
 
 import asyncpg
+import pytest
 import pytest_asyncio
 from alembic import command
 from alembic.autogenerate import compare_metadata
@@ -163,6 +166,61 @@ async def test_what_was_there_before_a_file_was_read_is_a_version_no_more(empty)
     assert await rows_of(superuser, shown) == [("file", 1, 0, False), ("file", 1, 1, True), *as_before[2:]]
     await asyncio.to_thread(command.downgrade, config, "0024")
     assert await rows_of(superuser, shown) == as_before
+
+
+_FUNCTIONS = """
+SELECT p.oid::regprocedure::text, pg_get_function_result(p.oid), p.prosrc, p.proowner::regrole::text, p.proacl::text
+  FROM pg_proc p
+ WHERE p.pronamespace = 'public'::regnamespace AND p.proname IN ({names})
+ ORDER BY 1
+"""
+_HELD = "SELECT refobjid::regprocedure::text FROM pg_depend WHERE classid = 'pg_policy'::regclass AND deptype = 'n'"
+_OLD = (
+    "DROP FUNCTION {name}",
+    "CREATE FUNCTION {name} RETURNS TABLE (something_else int) LANGUAGE sql AS 'SELECT 1'",
+    "ALTER FUNCTION {name} OWNER TO owner",
+)
+
+
+@pytest.fixture
+def ours_alone():
+    """The statement that lists the functions of the code."""
+    texts = [file.read_text("utf-8") for file in Path(app.__file__).parent.rglob(migrating.FUNCTIONS)]
+    names = re.findall(r"CREATE OR REPLACE FUNCTION (\w+)", "".join(texts))
+    return _FUNCTIONS.format(names=", ".join(f"'{name}'" for name in names))
+
+
+async def test_functions_of_an_older_version_become_those_of_now(empty, ours_alone):
+    owner, superuser = empty
+    config = config_for(owner)
+    folder = migrating.migrations_folder()
+    await asyncio.to_thread(command.upgrade, config, "head")
+    now = await rows_of(superuser, ours_alone)
+    held = {name for (name,) in await rows_of(superuser, _HELD)}
+    named = [name for name, *_ in now if name not in held]
+    assert len(named) > 10
+    await asyncio.to_thread(command.downgrade, config, "0020")
+    for name in named:
+        for statement in _OLD:
+            await rows_of(superuser, statement.format(name=name))
+    await rows_of(superuser, "CREATE FUNCTION document_get(one_more int) RETURNS int LANGUAGE sql AS 'SELECT 1'")
+    await rows_of(superuser, "ALTER FUNCTION document_get(int) OWNER TO owner")
+    await asyncio.to_thread(command.upgrade, config, "head")
+    assert await rows_of(superuser, ours_alone) == now
+    assert await migrating.is_current(owner, folder)
+
+
+async def test_a_database_with_other_functions_than_the_code_is_not_current(empty, ours_alone):
+    owner, superuser = empty
+    await asyncio.to_thread(command.upgrade, config_for(owner), "head")
+    now = await rows_of(superuser, ours_alone)
+    body = "CREATE OR REPLACE FUNCTION text_digest(p_text text) RETURNS bytea LANGUAGE sql AS 'SELECT NULL::bytea'"
+    await rows_of(superuser, body)
+    await rows_of(superuser, "COMMENT ON TABLE alembic_version IS 'those of before'")
+    assert not await migrating.is_current(owner, migrating.migrations_folder())
+    await asyncio.to_thread(command.upgrade, config_for(owner), "head")
+    assert await rows_of(superuser, ours_alone) == now
+    assert await migrating.is_current(owner, migrating.migrations_folder())
 
 
 def test_there_is_one_head():

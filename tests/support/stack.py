@@ -186,7 +186,7 @@ worker.run(settings.Settings())
 """
 
 
-def start_worker(stack: Stack) -> subprocess.Popen[bytes]:
-    """Start a worker that ends with this process."""
-    environment = child_environment(stack.settings) | {PARENT_ENV: str(os.getpid())}
+def start_worker(stack: Stack, extra: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    """Start a worker that ends with this process; `extra` are further variables of its environment."""
+    environment = child_environment(stack.settings) | dict(extra or {}) | {PARENT_ENV: str(os.getpid())}
     return subprocess.Popen([sys.executable, "-c", WORKER], env=environment)

@@ -74,3 +74,10 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $fu
    WHERE r.rank <= $4
    ORDER BY r.kind, r.rank
 $function$;
+
+-- Only a role that may create in the schema can own what is in it.
+GRANT CREATE ON SCHEMA public TO app_system;
+ALTER FUNCTION search_literally(text[], text, text[], int) OWNER TO app_system;
+REVOKE CREATE ON SCHEMA public FROM app_system;
+REVOKE ALL ON FUNCTION search_literally(text[], text, text[], int) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION search_literally(text[], text, text[], int) TO app_read, app_write;
