@@ -62,13 +62,15 @@ BEGIN
 END
 $function$;
 
--- The terms of a query for one level of the index: read once in each language that holds a hundredth of the level, and as
--- it stands. Its own language is that in which most of it are stop words; these count in no other language either, where
--- they would be rare words. `rarity` is the term's inverse document frequency among all that the transaction may see of the
--- level: it shows in scores, and a key that is narrowed to collections must not learn from them which words others use.
--- `average` is the mean length of the whole workspace's.
+-- The terms of a query for one level of the index: read in each major language (one that holds a hundredth of the level),
+-- and as it stands. Words that no text of these has are read in the other languages that are held, too: a text that is
+-- alone in its language is found, and words that all know are no rare ones in it. The query's own language is that in
+-- which most of it are stop words; these count in no other language either, where they would be rare words. `rarity` is
+-- the term's inverse document frequency among all that the transaction may see of the level: it shows in scores, and a
+-- key that is narrowed to collections must not learn from them which words others use. `average` is the mean length of
+-- the whole workspace's.
 CREATE OR REPLACE FUNCTION search_query(p_workspace uuid, p_level text, p_text text)
-RETURNS TABLE (language text, term text, weight int, rarity float8, average float8)
+RETURNS TABLE (language text, major boolean, term text, weight int, rarity float8, average float8)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
   WITH tenant AS MATERIALIZED (
     SELECT coalesce(current_setting('app.collections', true), '') <> '*' AS narrowed
@@ -95,24 +97,34 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
            sum(chunks) AS chunks, sum(length)::float8 / greatest(sum(chunks), 1) AS average
       FROM held
   ), known AS MATERIALIZED (
-    SELECT held.language, held.chunks
-      FROM held, whole WHERE held.language = 'simple' OR held.chunks * 100 >= whole.chunks
+    SELECT held.language, held.chunks, held.language = 'simple' OR held.chunks * 100 >= whole.chunks AS major
+      FROM held, whole
   ), own AS (
-    SELECT language FROM known WHERE language <> 'simple' AND (SELECT count(*) FROM known) > 1
+    SELECT language FROM known
+     WHERE major AND language <> 'simple' AND (SELECT count(*) FROM known WHERE major) > 1
      ORDER BY length(to_tsvector(language::regconfig, p_text)), chunks DESC, language LIMIT 1
+  ), words AS MATERIALIZED (
+    SELECT place, word FROM regexp_split_to_table(p_text, '\s+') WITH ORDINALITY AS t(word, place)
   ), bare AS MATERIALIZED (
-    SELECT string_agg(word, ' ' ORDER BY place) AS text
-      FROM own, regexp_split_to_table(p_text, '\s+') WITH ORDINALITY AS t(word, place)
-     WHERE to_tsvector(own.language::regconfig, word) <> '' OR word ~ search_unspaced()
-  ), asked AS MATERIALIZED (
-    SELECT known.language, t.term, t.tf, whole.n, whole.average,
+    SELECT words.place, words.word
+      FROM words, own
+     WHERE to_tsvector(own.language::regconfig, words.word) <> '' OR words.word ~ search_unspaced()
+  ), counted AS MATERIALIZED (
+    SELECT known.language, known.major, asked.place, t.term, t.tf,
            (SELECT count(*) FROM postings p
              WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = known.language
                AND p.term = t.term
                AND (NOT (SELECT narrowed FROM tenant) OR (p.chunk_id IN (SELECT id FROM seen)) IS TRUE)) AS df
-      FROM known, whole, search_terms(known.language, coalesce((SELECT text FROM bare), p_text)) AS t
+      FROM known,
+           (SELECT place, word FROM bare UNION ALL SELECT place, word FROM words WHERE NOT EXISTS (SELECT FROM bare))
+             AS asked,
+           search_terms(known.language, asked.word) AS t
+  ), unmet AS MATERIALIZED (
+    SELECT place FROM counted GROUP BY place HAVING coalesce(sum(df) FILTER (WHERE major), 0) = 0
   )
-  SELECT asked.language, asked.term, asked.tf, ln(1 + (asked.n - asked.df + 0.5) / (asked.df + 0.5)),
-         greatest(asked.average, 1)
-    FROM asked
+  SELECT c.language, c.major, c.term, sum(c.tf)::int, ln(1 + (whole.n - c.df + 0.5) / (c.df + 0.5)),
+         greatest(whole.average, 1)
+    FROM whole, counted AS c
+   WHERE c.major OR (c.df > 0 AND c.place IN (SELECT place FROM unmet))
+   GROUP BY c.language, c.major, c.term, c.df, whole.n, whole.average
 $function$;

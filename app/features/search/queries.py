@@ -58,7 +58,7 @@ def terms(levels: str) -> str:
     """Write the query's terms; their rarity is that among all that the workspace has of a level."""
     return f"""
 terms AS MATERIALIZED (
-  SELECT level, t.language, t.term, t.weight * t.rarity AS value, t.average
+  SELECT level, t.language, t.major, t.term, t.weight * t.rarity AS value, t.average
     FROM unnest('{{{levels}}}'::text[]) AS level CROSS JOIN LATERAL search_query($1, level, $2) AS t
 )"""
 
@@ -185,7 +185,7 @@ def bound(kind: str) -> str:
     # least bound is that of its own language.
     return f"""(
        SELECT min(whole)
-         FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' GROUP BY language) AS every)"""
+         FROM (SELECT sum(value) AS whole FROM terms WHERE level = '{kind}' AND major GROUP BY language) AS every)"""
 
 
 def _ranked(kind: str) -> str:

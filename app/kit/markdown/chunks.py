@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from app.kit.markdown.blocks import Block, parse
+from app.kit.markdown.blocks import Block, Kind, parse
 from app.kit.markdown.outline import Section, outline
 from app.kit.markdown.packing import HARD_MAX, Span, passages
 from app.kit.markdown.turns import Turn, by_turn, find_turns
@@ -56,7 +56,7 @@ class Chunk:
 
     @property
     def content(self) -> str:
-        """The exact slice of the document's text, without the heading line."""
+        """The exact slice of the document's text: the heading line is in it only where it is all there is."""
         return self.source[self.start : self.end]
 
     @property
@@ -111,15 +111,20 @@ def _drafts(title: str, text: str) -> list[_Draft]:
     document = _Draft(Level.DOCUMENT, None, None, short_title, (0, len(text)))
     by_section: list[_Draft] = []
     paragraphs: list[_Draft] = []
-    for section, blocks in _with_blocks(found, structure.blocks):
+    above = {section.parent for section in found}
+    for place, (section, blocks) in enumerate(_with_blocks(found, structure.blocks)):
         parent = document if section.parent is None else by_section[section.parent]
         header = _header(short_title, section.path)
-        cut = list(_passages(text, blocks, turns, header))
+        if section.heading is None or blocks or place in above:
+            cut = list(_passages(text, blocks, turns, header))
+        else:  # a heading with nothing below is a text itself: else nothing would hold its words
+            line = [Block(Kind.LINES, section.start, section.body_start)]
+            cut = [(span, _header(short_title, section.path[:-1]), None) for span in passages(text, line)]
         own = (cut[0][0][0], cut[-1][0][1]) if cut else (section.body_start, section.body_start)
         draft = _Draft(Level.SECTION, parent, section, header, own)
-        for (start, end), above, speaker in cut:
+        for (start, end), over, speaker in cut:
             words = len(text[start:end].split())
-            paragraphs.append(_Draft(Level.PARAGRAPH, draft, section, above, (start, end), speaker, words))
+            paragraphs.append(_Draft(Level.PARAGRAPH, draft, section, over, (start, end), speaker, words))
             draft.words += words
         document.words += draft.words + len((section.heading or "").split())
         by_section.append(draft)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import pytest_asyncio
 
 from app.features.indexing.service import Embedders
 from tests.contract.requirements import proves
@@ -149,3 +150,35 @@ async def test_a_title_and_headings_count(alice, make, index):
     await index.run(alice.workspace_id)
     assert (await found(alice, "ferries"))[0] == "Ferries"
     assert (await found(alice, "aqueducts"))[0] == "Heading"
+
+
+@pytest_asyncio.fixture
+async def alone(alice, make, index):
+    """A shelf of many English notes, and one text of each of two other languages."""
+    items = [{"op": "create", "title": f"Note {n}", "content": f"The keeper wrote line {n}."} for n in range(100)]
+    for _ in range(2):
+        answer = await alice.client.post("/v1/documents:batch", json={"items": items})
+        assert answer.status_code == 200, answer.text
+    await make.document(alice.client, title="No. german", content=LANGUAGES["german"][0] + " The keeper lacht.")
+    await make.document(alice.client, title="No. arabic", content=LANGUAGES["arabic"][0])
+    await index.run(alice.workspace_id)
+    return alice
+
+
+@proves("SEARCH-LANGUAGES")
+async def test_a_text_that_is_alone_in_its_language_is_found_among_many_others(alone):
+    for language in ("german", "arabic"):
+        query = LANGUAGES[language][1]
+        assert (await found(alone, query))[0] == f"No. {language}"
+        passages = (await alone.client.post("/v1/pd/search", json={"query": query})).json()["data"]["results"]
+        assert passages[0]["documentTitle"] == f"No. {language}"
+
+
+async def test_words_that_others_use_are_not_read_in_a_language_that_is_alone(alone, sql):
+    async with sql.acquire() as connection, connection.transaction():
+        await connection.execute("SELECT set_config('app.collections', '*', true)")
+        rows = await connection.fetch(
+            "SELECT language, term FROM search_query($1, 'paragraph', 'keeper Katzen')", alone.workspace_id
+        )
+    assert {row["term"] for row in rows if row["language"] == "german"} == {"katz"}
+    assert {row["term"] for row in rows if row["language"] == "english"} == {"keeper", "katzen"}
