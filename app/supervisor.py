@@ -93,6 +93,7 @@ class Supervisor:
     _wake: int = -1
     _superuser_url: str = ""
     _published: embedded.RunFile | None = None
+    _postgres_backoff: Backoff = field(default_factory=Backoff)
     _valkey_backoff: Backoff = field(default_factory=Backoff)
     _begun: float = field(default_factory=time.monotonic)
 
@@ -271,20 +272,10 @@ class Supervisor:
     def _tend_servers(self) -> float:
         if self.servers is None:
             return 60.0
-        postgres, valkey = self.servers.postgres, self.servers.valkey
-        if postgres is not None and postgres.process is not None and postgres.process.poll() is not None:
-            raise SupervisorError(
-                f"Postgres stopped unexpectedly (exit code {postgres.process.returncode}); the service stops. "
-                f"Look into {self.settings.data_dir / 'postgres.log'} and start again"
-            )
-        if valkey is None or valkey.process is None or valkey.process.poll() is None:
-            return 60.0
-        wait = self._valkey_backoff.remaining("valkey", valkey.process.returncode)
-        if wait <= 0:
-            self._valkey_backoff.started()
-            valkey.begin()
-            return 60.0
-        return wait
+        return min(
+            _tend_server("Postgres (see postgres.log)", self.servers.postgres, self._postgres_backoff),
+            _tend_server("Valkey (see valkey.log)", self.servers.valkey, self._valkey_backoff),
+        )
 
     # -- stopping ---------------------------------------------------------------------------------------------------
 
@@ -329,6 +320,20 @@ class Supervisor:
             os.read(self._wake, 4096)
         for child in self.children:
             child.check_ready()
+
+
+def _tend_server(
+    name: str, server: embedded.EmbeddedPostgres | embedded.EmbeddedValkey | None, backoff: Backoff
+) -> float:
+    """Start a server that ended again when its pause is over; it comes back at the address that it had."""
+    if server is None or server.process is None or server.process.poll() is None:
+        return 60.0
+    wait = backoff.remaining(name, server.process.returncode)
+    if wait > 0:
+        return wait
+    backoff.started()
+    server.begin()
+    return 60.0
 
 
 def _role_urls(settings: Settings) -> bootstrap.RoleUrls:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.kit.errors import PayloadTooLarge
+from app.kit.errors import PayloadTooLarge, UnsupportedMediaType
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Send = Callable[[Message], Awaitable[None]]
 
 Headers = list[tuple[bytes, bytes]]
+_PLAIN = frozenset({"", "identity"})
+_UNENCODED = "Bodies are read as they are: send it uncompressed, without Content-Encoding (accepted: identity)."
 BODILESS = frozenset({204, 304})
 
 
@@ -37,9 +39,13 @@ async def read_body(scope: Scope, receive: Receive, limit: int, *, frame: int = 
         frame: how many more may stand around them, where something is sent within a form.
 
     Raises:
+        UnsupportedMediaType: it is compressed, or encoded otherwise.
         PayloadTooLarge: declared or sent bytes are over `limit` and `frame`.
         ClientGone: the client left.
     """
+    encoding = header(scope, b"content-encoding")
+    if encoding is not None and encoding.strip().lower() not in _PLAIN:
+        raise UnsupportedMediaType(_UNENCODED, details={"acceptEncoding": "identity"})
     declared = header(scope, b"content-length")
     if declared is not None and declared.isdigit() and int(declared) > limit + frame:
         raise too_large(limit)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
 from app.kit.errors import InvalidRequest
-from app.kit.schema import TAG_PATTERN, Model, unstorable
+from app.kit.schema import TAG_PATTERN, EachAlone, Model, unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,9 @@ def parse_args(model: type[A], raw: dict[str, Any]) -> A:
     Raises:
         InvalidRequest: with the fields and what is wrong with each, never with the values.
     """
-    if (found := unstorable(raw)) is not None:
+    later = _read_later(model)
+    now = {name: value for name, value in raw.items() if name not in later} if later else raw
+    if (found := unstorable(now)) is not None:
         msg = f"The request holds {found}, which cannot be stored; remove it and send the request again."
         raise InvalidRequest(msg)
     if len(raw) > len(model.model_fields) + _MAX_PROBLEMS:
@@ -57,6 +60,13 @@ def parse_args(model: type[A], raw: dict[str, Any]) -> A:
         first = problems[0]
         more = f" (and {len(problems) - 1} more, see details)" if len(problems) > 1 else ""
         raise InvalidRequest(f"{first['field']}: {first['message']}{more}", details=problems) from error
+
+
+@functools.cache
+def _read_later(model: type[Model]) -> frozenset[str]:
+    fields = model.model_fields.items()
+    marked = ((name, field) for name, field in fields if any(isinstance(mark, EachAlone) for mark in field.metadata))
+    return frozenset(field.alias or name for name, field in marked)
 
 
 def _field(location: tuple[int | str, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from app.kit import revision as revisions
 from app.kit.errors import PreconditionConflict
@@ -62,6 +62,17 @@ class Guarded(Model):
         return Precondition("header", tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs))
 
 
+def _plain(value: object) -> object:
+    if isinstance(value, str) and not (value.isascii() and value.isdigit()):
+        msg = "must be an integer in plain digits, as the lease said it"
+        raise ValueError(msg)
+    return value
+
+
+Fence = Annotated[Positive, BeforeValidator(_plain)]
+"""The fence of a lease; of texts, which a header always is, only digits are one."""
+
+
 class Lease(Model):
     """The lease that a write of a managed document shows: its id and its fence, both or neither."""
 
@@ -71,7 +82,7 @@ class Lease(Model):
         Field(default=None, alias=_LEASE_ID, max_length=200, description="The id of the lease held."),
     ]
     lease_fence: Annotated[
-        Positive | None,
+        Fence | None,
         FromHeader(_LEASE_FENCE),
         Field(default=None, alias=_LEASE_FENCE, description="The fence of the lease held."),
     ]

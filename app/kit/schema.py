@@ -54,6 +54,12 @@ class FromFile:
     __slots__ = ()
 
 
+class EachAlone:
+    """Mark a field of items that are read one by one later: what cannot be stored in one is that item's fault alone."""
+
+    __slots__ = ()
+
+
 class RestOnly:
     """Mark a field that REST takes and tools do not."""
 

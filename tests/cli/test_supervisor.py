@@ -10,12 +10,15 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from email.message import Message
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -221,19 +224,95 @@ def test_what_dies_is_started_again(tmp_path: Path, kind: str) -> None:
         assert up.process.poll() is None
 
 
+class Writer(threading.Thread):
+    """Creates documents one after the other until told to stop; keeps what was acknowledged, and what was not."""
+
+    def __init__(self, up: Up) -> None:
+        super().__init__(daemon=True)
+        self.up = up
+        self.key = json.loads((up.data_dir / "cli.json").read_text())["apiKey"]
+        self.acknowledged: list[str] = []
+        self.refused: list[tuple[int, str | None]] = []
+        self.stopping = threading.Event()
+
+    def run(self) -> None:
+        number = 0
+        while not self.stopping.is_set():
+            number += 1
+            code, headers, body = self.send("POST", "/v1/documents", {"title": f"N {number}", "content": "kept"})
+            if code == 201:
+                self.acknowledged.append(body["data"]["id"])
+            else:
+                self.refused.append((code, headers.get("Retry-After")))
+                time.sleep(0.05)
+
+    def send(self, method: str, path: str, body: object = None) -> tuple[int, Message, dict[str, Any]]:
+        request = urllib.request.Request(
+            self.up.url + path,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"API-Key {self.key}", "Content-Type": "application/json"},
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.headers, json.load(answer)
+        except urllib.error.HTTPError as exc:
+            return exc.code, exc.headers, json.loads(exc.read() or b"{}")
+
+    def status_of(self, document: str) -> object:
+        return self.send("GET", f"/v1/documents/{document}")[2].get("data", {}).get("status")
+
+
 @prove
-def test_a_dead_postgres_ends_the_service_with_a_message(tmp_path: Path) -> None:
+def test_a_killed_postgres_comes_back_with_all_that_was_acknowledged(tmp_path: Path) -> None:
+    with running(tmp_path) as up:
+        before = up.run
+        writer = Writer(up)
+        writer.start()
+        wait_for("some writes", lambda: len(writer.acknowledged) >= 20)
+        os.kill(before.pids["postgres"][0], signal.SIGKILL)
+        wait_for("postgres is back", lambda: up.run.pids.get("postgres") not in (None, before.pids["postgres"]))
+        known = len(writer.acknowledged)
+        wait_for("writes are taken again", lambda: len(writer.acknowledged) > known + 5)
+        writer.stopping.set()
+        writer.join(30)
+        assert writer.refused, "nobody noticed"
+        assert {code for code, _ in writer.refused} <= {429, 503}
+        assert all(after and int(after) >= 1 for _, after in writer.refused)
+        assert (up.run.database_url, up.process.poll()) == (before.database_url, None)
+        codes = [writer.send("GET", f"/v1/documents/{document}")[0] for document in writer.acknowledged]
+        assert codes == [200] * len(codes)
+        wait_for("the worker works", lambda: writer.status_of(writer.acknowledged[-1]) == "ready", seconds=120)
+
+
+@prove
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_supervisor_that_is_killed_while_postgres_comes_back_leaves_no_orphan(tmp_path: Path, begun: bool) -> None:
     up = start(tmp_path)
     pids = up.pids()
     os.kill(up.run.pids["postgres"][0], signal.SIGKILL)
-    output, _ = up.process.communicate(timeout=60)
-    assert up.process.returncode == 1
-    assert "Postgres stopped unexpectedly" in output
-    assert "postgres.log" in output
-    assert not any(is_alive(pid) for pid in pids)
-    assert not (tmp_path / "run.json").exists()
-    with running(tmp_path):  # and the data is sound
-        pass
+    if begun:
+        wait_for("another postgres", lambda: set(_children(up.process.pid)) - set(pids))
+        pids += _children(up.process.pid)
+    up.process.kill()
+    up.process.wait()
+    wait_for("all end", lambda: not any(is_alive(pid) for pid in pids))
+    assert not [pid for pid in _working_in(tmp_path / "postgres" / "data") if is_alive(pid)]
+    with running(tmp_path, port=up.port) as again:  # and the data is sound
+        assert status(f"{again.url}/livez") == 200
+
+
+def _children(parent: int) -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+
+
+def _working_in(folder: Path) -> list[int]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").samefile(folder):
+                found.append(int(process.name))
+    return found
 
 
 @prove

@@ -332,6 +332,8 @@ REQUIREMENTS |= {
     "RSN-CITE": "each citation pins document, revision, chunk, span and hash; its quote is the stored text",
     "RSN-OPEN": "GET /v1/citations/{id} shows the text as cited and whether it changed or moved; 410 after a purge",
     "RSN-MODEL": "with a chat endpoint the model answers, and what it cites beside the gathered passages is dropped",
+    "RSN-MODEL-PLAIN": "no image, HTML or address reaches a reader from a model, but addresses of passages it cites",
+    "RSN-MODEL-MENTION": "numbers and names of a model's statement that the passages it cites lack are limitations",
     "RSN-MODEL-AWAY": "a model that is away, slow, refuses, or cites nothing is replaced by quotes, and that is said",
     "RSN-MODEL-BUDGET": "the size of a call, its tries, its time and the calls a day are bounded before it is made",
     "RSN-DATA": "stored text goes to the model and to readers inside a fence that it cannot close",

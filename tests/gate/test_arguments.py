@@ -57,6 +57,16 @@ async def test_the_header_that_a_lease_lacks_is_named(alice, make, sent, value, 
 
 
 @proves("ERR-400")
+@pytest.mark.parametrize("fence", ["1.0", "+1", "1_0", "1e0", "٣", "0", "-1", ""])
+async def test_a_fence_is_an_integer_in_plain_digits(alice, make, fence):
+    made = await make.document(alice.client)
+    sent = {"X-ContextRepo-Lease-Id": "some-lease", "X-ContextRepo-Lease-Fence": fence.encode()}
+    answer = await alice.client.patch(f"/v1/documents/{made['id']}", json={"title": "New"}, headers=sent)
+    assert answer.status_code == 400
+    assert [problem["field"] for problem in answer.json()["error"]["details"]] == ["X-ContextRepo-Lease-Fence"]
+
+
+@proves("ERR-400")
 async def test_the_query_that_a_pack_lacks_is_named(alice):
     answer = await alice.client.get("/v1/pack")
     assert answer.status_code == 400

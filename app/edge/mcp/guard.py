@@ -6,6 +6,9 @@ import functools
 import logging
 from typing import TYPE_CHECKING, Any
 
+from mcp_types import UNSUPPORTED_PROTOCOL_VERSION
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
 from app.edge import errors
 from app.edge.asgi import ClientGone, header, read_body, send_bytes
 from app.edge.mcp import listening
@@ -14,7 +17,7 @@ from app.gate.gate import Credential
 from app.gate.policy import Limit
 from app.gate.principal import CredentialKind, Principal
 from app.gate.refusals import insufficient
-from app.kit.errors import AppError, PayloadTooLarge, RateLimited, Unauthenticated
+from app.kit.errors import AppError, PayloadTooLarge, RateLimited, Unauthenticated, UnsupportedMediaType
 
 if TYPE_CHECKING:
     from app.edge.asgi import Headers, Receive, Scope, Send
@@ -32,6 +35,7 @@ _ANONYMOUS_BYTES = 64 * 1024
 """Discovery needs a few hundred; a larger body is only read for somebody who is known."""
 _ANONYMOUS = Limit(600, 60)
 """Discovery of one address; wide, since one address may be the back end of many people's client."""
+_VERSIONS = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
 _JSON_KINDS = ("application/json", "application/*", "*/*")
 
 
@@ -65,6 +69,7 @@ class Guard:
             scope = {**scope, "headers": _normalised(scope)}
             caller = await self._identify(scope)
             body, message = await self._read(scope, receive, caller)
+            _check_version(scope)
             self._authorize(scope, message, caller)
             listening.check_accepts(scope, message.method)
             if caller is None:
@@ -109,8 +114,9 @@ class Guard:
         try:
             body = await read_body(scope, receive, self._limit if known else min(self._limit, _ANONYMOUS_BYTES))
             return body, Message.read(body)
-        except PayloadTooLarge as error:
-            self._refuse_caller(scope, caller, wanted=True)
+        except (PayloadTooLarge, UnsupportedMediaType) as error:
+            # What is too large for nobody may do for somebody who is known.
+            self._refuse_caller(scope, caller, wanted=True if isinstance(error, PayloadTooLarge) else None)
             raise Refused.by(error, scope["request_id"], self._resource, INVALID_REQUEST) from error
         except Refused:
             self._refuse_caller(scope, caller)
@@ -153,6 +159,15 @@ def _check_post(scope: Scope) -> None:
     media_type = (header(scope, b"content-type") or "").split(";")[0].strip().lower()
     if media_type != "application/json":
         raise Refused(415, INVALID_REQUEST, "Send `Content-Type: application/json`.")
+
+
+def _check_version(scope: Scope) -> None:
+    """Refuse a revision that nobody here speaks, and name those that are (2026-07-28, basic/transports)."""
+    version = header(scope, b"mcp-protocol-version")
+    if version is None or version in _VERSIONS:
+        return
+    msg = f"Unsupported protocol version; this service speaks {', '.join(_VERSIONS)}."
+    raise Refused(400, UNSUPPORTED_PROTOCOL_VERSION, msg, data={"supported": list(_VERSIONS), "requested": version})
 
 
 def _normalised(scope: Scope) -> Headers:

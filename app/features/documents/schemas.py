@@ -11,11 +11,12 @@ from pydantic import Field, StringConstraints, WithJsonSchema, field_validator, 
 
 from app.kit import revision as revisions
 from app.kit.asof import TIME, AsOf
-from app.kit.guarded import Guarded, Lease
+from app.kit.guarded import Fence, Guarded, Lease
 from app.kit.ids import Id
 from app.kit.markdown import Deed, TextEdit, Where
 from app.kit.paging import MAX_LIMIT, After, PageSize
 from app.kit.schema import (
+    EachAlone,
     EpochMs,
     Model,
     NotBlank,
@@ -205,7 +206,7 @@ class NamedLease(Lease):
     lease_id: Annotated[
         str | None, Field(default=None, max_length=200, description="Of a lease-managed document: the lease you hold.")
     ]
-    lease_fence: Annotated[Positive | None, Field(default=None, description="The fence of that lease.")]
+    lease_fence: Annotated[Fence | None, Field(default=None, description="The fence of that lease.")]
 
 
 class LeasedPatch(NamedLease, PatchDocument):
@@ -375,6 +376,7 @@ class BatchDocuments(Model):
 
     items: Annotated[
         list[BatchItem],
+        EachAlone(),
         Field(
             min_length=1,
             max_length=MAX_ITEMS,

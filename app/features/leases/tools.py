@@ -9,10 +9,11 @@ from pydantic import Field
 from app.edge.mcp.tool import CREATES, DELETES, UPDATES, Tool
 from app.features.leases import operations, text
 from app.features.leases.schemas import Action, ChangeLease
-from app.kit.schema import Positive, RestOnly
+from app.kit.guarded import Fence
+from app.kit.schema import RestOnly
 
 _LeaseId = Annotated[str, Field(max_length=200, description="`leaseId`, from acquire_lease.")]
-_Fence = Annotated[Positive, Field(description="`fence` of the lease.")]
+_Fence = Annotated[Fence, Field(description="`fence` of the lease.")]
 
 
 class AcquireLease(ChangeLease):

@@ -133,6 +133,13 @@ class Validated:
     """Citations that named no gathered passage."""
     removed: int
     """Statements without a citation that holds."""
+    claims: list[tuple[str, list[UUID]]]
+    """What was kept, sentence by sentence without marks, with the chunks that each rests on."""
+
+    @property
+    def says(self) -> bool:
+        """Whether there is a word beside the marks."""
+        return any(_SAYS.search(statement) for statement, _ in self.claims)
 
 
 def validated(text: str, known: Mapping[str, UUID]) -> Validated:
@@ -160,7 +167,7 @@ def validated(text: str, known: Mapping[str, UUID]) -> Validated:
         lines.append(kept)
     said = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
     said = unmarked(said, map(mark, marks.cited))  # taking marks out may have made others
-    return Validated(said, list(marks.cited), marks.dropped, removed + len(waiting))
+    return Validated(said, list(marks.cited), marks.dropped, removed + len(waiting), marks.claims)
 
 
 class _Marks:
@@ -170,32 +177,34 @@ class _Marks:
         self._known = known
         self.cited: dict[UUID, None] = {}
         self.dropped = 0
+        self.claims: list[tuple[str, list[UUID]]] = []
 
-    def rewritten(self, sentence: str) -> tuple[str, bool | None]:
-        """Rewrite the marks of a sentence; tells whether one of them holds, None where it has none."""
-        holds: bool | None = None
+    def rewritten(self, sentence: str) -> tuple[str, list[UUID] | None]:
+        """Rewrite the marks of a sentence; tells the chunks of those that hold, None where it has no mark."""
+        held: list[UUID] | None = None
 
         def rewrite(found: re.Match[str]) -> str:
-            nonlocal holds
+            nonlocal held
             names = [name.strip().strip("[]").lower() for name in re.split(r"[,;]", found.group(1))]
             chunks = [self._known[name] for name in names if name in self._known]
             self.dropped += len(names) - len(chunks)
             self.cited.update(dict.fromkeys(chunks))
-            holds = bool(holds or chunks)
+            held = [*(held or []), *chunks]
             return "".join(f" {mark(chunk)}" for chunk in chunks)
 
-        return _MARK.sub(rewrite, sentence), holds
+        return _MARK.sub(rewrite, sentence), held
 
 
 def _supported(line: str, marks: _Marks) -> tuple[str, int]:
     """Keep the sentences of a line that rest on a passage; tells how many did not."""
     sentences = [marks.rewritten(sentence) for sentence in _sentences(line)]
     kept: list[str] = []
-    removed, holds = 0, False
+    removed, rests_on = 0, list[UUID]()
     for sentence, own in reversed(sentences):
-        holds = own if own is not None else holds
-        if holds:
+        rests_on = own if own is not None else rests_on
+        if rests_on:
             kept.append(sentence)
+            marks.claims.append((_MARK.sub("", sentence).strip(), rests_on))
         elif _SAYS.search(sentence):
             removed += 1
     return "".join(reversed(kept)).strip(), removed

@@ -43,6 +43,14 @@ class Terms:
     calls_per_day: int
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model answered, and whether it was cut off: by the model's own bound, or by ours."""
+
+    text: str
+    cut: bool
+
+
 class Model:
     """Completes one prompt at a time; `terms` is None where no model is configured."""
 
@@ -69,7 +77,7 @@ class Model:
         )
         return cls(terms)
 
-    async def complete(self, system: str, user: str) -> str:
+    async def complete(self, system: str, user: str) -> Said:
         """Give the model's text.
 
         Raises:
@@ -84,7 +92,7 @@ class Model:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _ask(self, prompt: list[dict[str, str]]) -> str:
+    async def _ask(self, prompt: list[dict[str, str]]) -> Said:
         status, headers, body = await self._post(prompt, self._field)
         if status == _BAD_REQUEST and _FIELDS[1].encode() in body and self._field != _FIELDS[1]:
             self._field = _FIELDS[1]
@@ -111,12 +119,14 @@ class Model:
             raise CallFailed("it cannot be reached", again=True) from error
 
 
-def _text_of(body: bytes) -> str:
+def _text_of(body: bytes) -> Said:
     try:
         answer: Any = pydantic_core.from_json(body)
-        text = answer["choices"][0]["message"]["content"]
-    except (ValueError, LookupError, TypeError) as error:
+        choice = answer["choices"][0]
+        text = choice["message"]["content"]
+        cut = choice.get("finish_reason") == "length"
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise CallFailed("its answer has no form that is known") from error
     if not isinstance(text, str) or not (said := _THINKING.sub("", text).strip()):
         raise CallFailed("its answer is empty")
-    return said[:_MAX_ANSWER]
+    return Said(said[:_MAX_ANSWER], cut or len(said) > _MAX_ANSWER)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from app.features.indexing.service import Embedder
 from app.features.reason.citations import cite, unmarked, validated
 from app.features.reason.extract import extract
+from app.features.reason.harmless import harmless, leads_out
+from app.features.reason.mentions import unmentioned
 from app.features.reason.remote import Model
 from app.features.reason.schemas import Mode
 from app.gate.limiter import Limiter
 from app.gate.policy import Limit
 from app.kit import tokens
-from app.kit.sanitize import fenced, one_line
+from app.kit.sanitize import fenced, one_line, sanitize
 from app.store.patience import CallFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from app.features.navigation.service import Passage
-    from app.features.reason.remote import Terms
+    from app.features.reason.citations import Validated
+    from app.features.reason.remote import Said, Terms
     from app.features.reason.schemas import Citation
     from app.gate.operation import Context
 
@@ -29,6 +33,7 @@ _DAY: Final = 86_400
 _RESERVED: Final = 400
 """Tokens of the instructions and of what stands around the passages."""
 
+_MAX_MISSING: Final = 8
 _NOTHING: Final = "NO ANSWER"
 _SYSTEM: Final = f"""\
 You answer a question from numbered passages of stored documents, and from nothing else.
@@ -83,19 +88,47 @@ async def _asked(ctx: Context, query: str, passages: Sequence[Passage], terms: T
         draft.limitations.append(
             f"The model read {len(shown)} of the {len(passages)} passages: its budget is no larger."
         )
-    if said.strip(" .").upper() == _NOTHING:
+    if said.text.strip(" .").upper() == _NOTHING:
         return draft
     known = {str(number): passage.row["id"] for number, passage in enumerate(shown, 1)}
     known |= {str(passage.row["id"]): passage.row["id"] for passage in shown}
-    found = validated(said, known)
+    texts = {passage.row["id"]: _read(passage) for passage in shown}
+    cited = [texts[chunk] for chunk in validated(said.text, known).cited]
+    clean, taken = harmless(sanitize(said.text), cited)
+    found = validated(clean, known)
     if not found.cited:
         raise CallFailed("it cited none of the passages that it was given")
+    if not found.says:
+        raise CallFailed("it said nothing beside its citations")
+    if await asyncio.to_thread(leads_out, found.text, cited):
+        raise CallFailed("it wrote links or HTML that cannot be taken out")
     draft.answer, draft.citations, draft.dropped = found.text, _citations(shown, found.cited), found.dropped
-    if found.dropped:
-        draft.limitations.append(f"{found.dropped} citations of the model named no gathered passage and were removed.")
-    if found.removed:
-        draft.limitations.append(f"{found.removed} statements of the model rested on no passage and were removed.")
+    draft.limitations += _faults(said, found, taken)
+    if missing := _unmentioned(found, texts):
+        draft.limitations.append(f"The passages cited do not mention: {', '.join(missing)}.")
     return draft
+
+
+def _faults(said: Said, found: Validated, taken: int) -> list[str]:
+    """Say what of a model's answer is not shown."""
+    counted = {
+        "{} citations of the model named no gathered passage and were removed.": found.dropped,
+        "{} statements of the model rested on no passage and were removed.": found.removed,
+        "{} images, addresses or HTML tags of the model stood in no passage cited and were removed.": taken,
+        "The model's answer was too long and was cut off.": said.cut,
+    }
+    return [text.format(count) for text, count in counted.items() if count]
+
+
+def _unmentioned(found: Validated, texts: Mapping[UUID, str]) -> list[str]:
+    missing = (unmentioned(said, [texts[chunk] for chunk in chunks]) for said, chunks in reversed(found.claims))
+    return list(dict.fromkeys(one for names in missing for one in names))[:_MAX_MISSING]
+
+
+def _read(passage: Passage) -> str:
+    """Give all that a model reads of a passage."""
+    row = passage.row
+    return "\n".join((row["document_title"], *row["section_path"], row["content"]))
 
 
 def _within(passages: Sequence[Passage], budget: int) -> list[Passage]:

@@ -7,12 +7,15 @@ from typing import Any
 from lxml.html import HtmlElement
 from trafilatura import extract, extract_metadata, load_html
 
-from app.kit.decoding import decoded
+from app.kit.decoding import decoded, decoded_page
 from app.store.confined import Unreadable
 
 MAX_FIELD = 2_000
 _MAX_DEPTH = 200
 """Levels of tags, somewhat below where the parser stops and leaves out what lies deeper."""
+_BEGINNING = 50
+"""Characters in which the library looks for the word."""
+_DOCTYPE = "<!DOCTYPE html>\n"
 
 
 def read_page(options: dict[str, Any], body: bytes) -> dict[str, Any]:
@@ -20,11 +23,9 @@ def read_page(options: dict[str, Any], body: bytes) -> dict[str, Any]:
 
     `options` are the page's `url`, against which links are resolved, and the `charset` that its server named.
     """
-    tree = load_html(_named(body, options["charset"]))
-    if tree is None:  # in the charset that was named it is no HTML; perhaps it is in its own
-        tree = load_html(body)
+    tree = _parsed(body, options["charset"])
     if tree is None:
-        raise Unreadable("it is no HTML")
+        raise Unreadable("it is empty, or in no known encoding")
     is_deep = bool(tree.xpath(f"boolean({'/*' * _MAX_DEPTH})"))
     found = {
         "title": _title(tree),
@@ -58,12 +59,12 @@ def read_text(options: dict[str, Any], body: bytes) -> dict[str, Any]:
     return {"content": text}
 
 
-def _named(body: bytes, charset: str | None) -> str | bytes:
-    """Decode with the charset that the server named; without one, or with one that is none, the page is looked at."""
-    try:
-        return body.decode(charset, "replace") if charset else body
-    except (LookupError, ValueError):
-        return body
+def _parsed(body: bytes, charset: str | None) -> HtmlElement | None:
+    """Parse what its server calls HTML; the library would take pages without a word of it for something else."""
+    text = decoded_page(body, charset)
+    if not text or not text.strip():
+        return None
+    return load_html(text if "html" in text[:_BEGINNING].lower() else f"{_DOCTYPE}{text}")
 
 
 def _title(tree: HtmlElement) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from app.features.uploads.encodings import in_utf8
 from app.features.uploads.signatures import SWOLLEN, check
 from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, with_headings
 from app.kit.decoding import decoded
@@ -38,6 +39,7 @@ def convert(options: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 def _converted(kind: str, body: bytes) -> dict[str, Any]:
     own = None
+    body = in_utf8(kind, body)
     if kind in ("html", "htm"):
         own, body = _bare_html(body)
     content, metadata = _pdf(body) if kind == "pdf" else _office(kind, body)
@@ -94,7 +96,7 @@ def _bare_html(body: bytes) -> tuple[str | None, bytes]:
     """Take the head off a page: the converter would write it into the text; and wrappers, where tags nest deeply."""
     from lxml import etree, html
 
-    parser = html.HTMLParser(huge_tree=True)
+    parser = html.HTMLParser(huge_tree=True, encoding="utf-8")
     root = html.document_fromstring(body, parser=parser)
     title = root.findtext("head/title")
     for head in root.findall("head"):

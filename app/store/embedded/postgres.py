@@ -72,7 +72,10 @@ class EmbeddedPostgres:
         return f"postgresql://{SUPERUSER}:{password}@127.0.0.1:{self._port}/{database}"
 
     def begin(self) -> None:
-        """Start initdb on a new DATA_DIR, else the server; `poll` carries on from there."""
+        """Start initdb on a new DATA_DIR, else the server; `poll` carries on from there.
+
+        A server that was ready comes back on its port, so that clients find it again, after its crash recovery.
+        """
         self._bin = self._runner.postgres_folder()
         self._runner.make_folder(self._home)
         _rotate(self._log_path)
@@ -116,7 +119,7 @@ class EmbeddedPostgres:
             self._initdb = self._runner.spawn(args, self._new, log, signal.SIGKILL)
 
     def _start_server(self) -> None:
-        self._port = remembered_port(self._data_dir, "postgres")
+        self._port = self._port or remembered_port(self._data_dir, "postgres")
         settings = _SERVER_SETTINGS | {"port": str(self._port)} | ({} if self._durable else _THROW_AWAY_SETTINGS)
         args = [str(self._bin / "postgres"), "-D", self._runner.here(self._data)]
         for name, value in settings.items():
@@ -142,7 +145,7 @@ class EmbeddedPostgres:
         if not busy or self._port_retries == 0:
             raise EmbeddedError(self._failure("Postgres did not start"))
         self._port_retries -= 1
-        remember_ports(self._data_dir, postgres=free_port())
+        self._port = free_port()
         self._start_server()
 
     def _wait_for_predecessor(self, seconds: float = 30.0) -> None:

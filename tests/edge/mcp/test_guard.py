@@ -15,6 +15,7 @@ from app.gate.policy import Limit, Scope
 from app.gate.ports import Cached
 from app.gate.principal import CredentialKind, Principal
 from tests.contract.requirements import proves
+from tests.edge.mcp import wire
 from tests.edge.mcp.wire import LEGACY_ERA, MODERN_ERA, Era, raw
 from tests.support.service import client_of
 
@@ -291,3 +292,19 @@ async def test_calls_of_nobody_are_limited_by_their_address(http, alice, monkeyp
     assert 1 <= int(refused.headers["retry-after"]) <= 60
     assert (await LEGACY_ERA.send(http, "tools/list", **there)).status_code == 200
     assert (await LEGACY_ERA.send(alice.client, "tools/list", **here)).status_code == 200
+
+
+@proves("MCP-ERAS")
+@pytest.mark.parametrize("method", ["initialize", "tools/list", "no/such"])
+async def test_a_revision_that_nobody_speaks_is_refused_with_those_that_are_spoken(http, method):
+    answer = await Era("9999-01-01").send(http, method, message_id="m-1")
+    error = answer.json()["error"]
+    assert (answer.status_code, answer.json()["id"], error["code"]) == (400, "m-1", -32022)
+    assert error["data"] == {"supported": [*wire.HANDSHAKE, wire.MODERN], "requested": "9999-01-01"}
+
+
+async def test_an_encoded_message_is_refused_with_what_is_accepted(http):
+    answer = await raw(http, PING, content_encoding="gzip")
+    error = answer.json()["error"]
+    assert answer.status_code == 415
+    assert error["data"]["details"] == {"acceptEncoding": "identity"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import uuid
 
@@ -341,3 +342,18 @@ async def test_a_refusal_is_short_however_much_is_wrong(alice):
         answer = await alice.client.post("/v1/documents", json=body)
         assert_refused(answer, 400)
         assert len(answer.content) < 8_000
+
+
+@proves("ENV-TYPE")
+@pytest.mark.parametrize("encoding", ["gzip", "br", "Deflate", "identity, gzip"])
+async def test_an_encoded_body_is_refused_with_what_is_accepted(alice, encoding):
+    sent = JSON | {"content-encoding": encoding}
+    answer = await alice.client.post("/v1/documents", content=gzip.compress(json.dumps(CREATE).encode()), headers=sent)
+    error = assert_refused(answer, 415)
+    assert (error["reason"], error["details"]) == ("UNSUPPORTED_MEDIA_TYPE", {"acceptEncoding": "identity"})
+    assert "uncompressed" in error["message"]
+
+
+async def test_a_body_that_says_it_is_not_encoded_is_taken(alice):
+    sent = JSON | {"content-encoding": "Identity"}
+    assert (await alice.client.post("/v1/documents", json=CREATE, headers=sent)).status_code == 201

@@ -133,3 +133,17 @@ async def test_each_item_is_audited_as_the_call_it_stands_for(alice, sql):
     await send(alice.client, [create(1)])
     names = await sql.fetch("SELECT operation FROM audit WHERE workspace_id = $1", alice.workspace_id)
     assert [row["operation"] for row in names] == ["documents.create"]
+
+
+@proves("BATCH-ONE")
+async def test_what_cannot_be_stored_fails_its_item_alone(alice):
+    hidden = {"op": "create", "title": "a\x00b", "content": "x"}
+    keyed = create(1, idempotencyKey="a\x00b")
+    items = (await send(alice.client, [hidden, keyed, create(2, tags=["\x00"]), {"op": "\x00"}, create(3)])).json()[
+        "data"
+    ]
+    assert [item["status"] for item in items] == [400, 400, 400, 400, 201]
+    assert "U+0000" in items[0]["error"]["message"]
+    answer = await alice.client.post(BATCH, json={"items": [create(4)], "\x00": 1})
+    assert answer.status_code == 400
+    assert await count(alice.client) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from uuid import UUID
@@ -144,6 +145,29 @@ def test_statements_that_rest_on_no_passage_are_taken_out(said, kept, removed):
     assert found.removed == removed
 
 
+@proves("RSN-MODEL-PLAIN", "RSN-MODEL-MENTION")
+async def test_what_is_taken_out_and_what_is_not_mentioned_is_said(anna, chat):
+    user = await anna()
+    chat.says = "Ada Lund ![x](https://e.example/?q=secret) owes 9 billion to Eve Holm [[1]]."
+    data = await reason(user, QUESTION)
+    assert data["answer"] == f"Ada Lund  owes 9 billion to Eve Holm [[{data['citations'][0]['chunkId']}]]."
+    taken = "1 images, addresses or HTML tags of the model stood in no passage cited and were removed."
+    assert taken in data["limitations"]
+    assert "The passages cited do not mention: 9 billion, Eve Holm." in data["limitations"]
+
+
+@pytest.mark.parametrize("reason_given", ["length", "stop"])
+@proves("RSN-MODEL")
+async def test_an_answer_that_was_cut_off_is_told_as_such(anna, chat, reason_given):
+    user = await anna()
+    said = {"finish_reason": reason_given, "message": {"content": "Ada Lund [[1]]."}}
+    chat.says = json.dumps({"choices": [said]}).encode()
+    cut = "The model's answer was too long and was cut off."
+    assert (cut in (await reason(user, QUESTION))["limitations"]) is (reason_given == "length")
+    chat.says = "Ada Lund [[1]]. " + "x" * 50_000
+    assert cut in (await reason(user, QUESTION))["limitations"]
+
+
 @proves("RSN-34-NOTHING", "RSN-MODEL")
 async def test_a_model_may_say_that_nothing_answers(anna, chat):
     user = await anna()
@@ -163,6 +187,10 @@ async def test_a_model_may_say_that_nothing_answers(anna, chat):
         (b'{"choices": []}', 1, "no form that is known"),
         ("  ", 1, "empty"),
         ("No marks at all.", 1, "cited none"),
+        ("[[1]]", 1, "said nothing beside its citations"),
+        ("[[1]]. [[1]]!", 1, "said nothing beside its citations"),
+        ("![a](http://e.example) [[1]]", 1, "said nothing beside its citations"),
+        ("![a\\]b](x) Ada Lund [[1]].", 1, "cannot be taken out"),
     ],
 )
 @proves("RSN-MODEL-AWAY")

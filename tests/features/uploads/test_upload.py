@@ -11,7 +11,7 @@ import pytest
 
 from app.features.documents.schemas import Status
 from app.features.plans.service import Allowances
-from app.features.uploads import converting, queries, service
+from app.features.uploads import queries, service
 from app.features.uploads.remote import Converter
 from app.gate.policy import Plans
 from app.kit.errors import Unavailable
@@ -425,8 +425,3 @@ async def test_a_reader_knows_nothing_of_the_service(monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "secret")
     found = await Confined().call(WORKSPACE, f"{__name__}:look", {}, b"")
     assert "secret" not in found["content"]
-
-
-def test_text_in_an_encoding_of_old_is_recognised():
-    text = "Grüße aus Köln, wo der Dom steht und der Rhein fließt. " * 5
-    assert converting.convert({"kind": "txt"}, text.encode("cp1252"))["content"] == text

@@ -1,0 +1,64 @@
+"""Files in the encodings of old, and mails that say something else than they hold, are read as they were written."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.features.uploads import converting
+
+SAID = "Mr Müller wohnt in Köln"
+
+
+def read(kind, body):
+    return converting.convert({"kind": kind}, body)
+
+
+def mail(head, body, subject=b"Log"):
+    lines = [b"From: a@example.com", b"To: b@example.com", b"Subject: " + subject, b"MIME-Version: 1.0", *head]
+    return b"\r\n".join([*lines, b"", body, b""])
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
+def test_text_tables_and_pages_are_read_in_any_encoding(encoding):
+    assert read("txt", SAID.encode(encoding))["content"] == SAID
+    assert "| Zoë | Köln |" in read("csv", "Name,Ort\nZoë,Köln\n".encode(encoding))["content"]
+    assert read("csv", "Größe\n1\n".encode(encoding))["content"].startswith("| Größe |")
+    found = read("html", f"<html><head><title>Größe</title></head><body><p>{SAID}</p></body></html>".encode(encoding))
+    assert found == {"content": SAID + "\n", "title": "Größe"}
+
+
+def test_a_page_in_the_charset_that_it_names():
+    page = '<html><head><meta charset="koi8-r"><title>x</title></head><body><p>Я люблю книги</p></body></html>'
+    assert read("html", page.encode("koi8-r"))["content"] == "Я люблю книги\n"
+
+
+PLAIN = b"Content-Type: text/plain; charset=%s"
+EIGHT = b"Content-Transfer-Encoding: 8bit"
+QUOTED = b"Content-Transfer-Encoding: quoted-printable"
+OLD = SAID.encode("cp1252")
+PARTS = b"--B\r\n%s\r\n%s\r\n\r\n%s\r\n--B\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>%s</p>\r\n--B--"
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        ([PLAIN % b"utf-8", EIGHT], OLD),
+        ([PLAIN % b"us-ascii", EIGHT], OLD),
+        ([PLAIN % b"iso-8859-1", EIGHT], OLD),
+        ([PLAIN % b"no-such", EIGHT], OLD),
+        ([PLAIN % b"utf-8", QUOTED], b"Mr M=FCller wohnt in K=F6ln"),
+        ([b"Content-Type: text/html; charset=utf-8", EIGHT], b"<p>" + OLD + b"</p>"),
+        ([b"Content-Type: multipart/alternative; boundary=B"], PARTS % (PLAIN % b"utf-8", EIGHT, OLD, OLD)),
+        ([], OLD),
+        ([], SAID.encode()),
+    ],
+)
+def test_a_part_of_a_mail_in_another_charset_than_it_says(head, body):
+    assert SAID in read("eml", mail(head, body))["content"]
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
+def test_a_subject_that_is_not_encoded(encoding):
+    found = read("eml", mail([], b"Hello", "Grüße aus Köln".encode(encoding)))
+    assert found["title"] == "Grüße aus Köln"
+    assert "**Subject**: Grüße aus Köln" in found["content"]
