@@ -302,7 +302,7 @@ async def test_search_prints_what_was_found(ctx, alice, folder, database, sql, m
     found = await ctx("search", "herons")
     assert found.exit_code == 0
     assert "First note" in found.stdout
-    assert "About herons." in found.stdout
+    assert "First note — About herons." in found.stdout
     code, answer = await ctx.json("search", "herons", "--tag", "birds", "--limit", "1")
     assert (code, len(answer["data"]["documents"])) == (0, 1)
     literal = await ctx("search", "about OTTERS", "--literal")
