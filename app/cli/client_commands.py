@@ -184,7 +184,10 @@ def _show(answer: dict[str, Any]) -> None:
         revision = f", revision {hit['revision']}" if "revision" in hit else ""
         say(f"{score}{hit['title']}  ({hit['documentId']}{revision})", "bold")
         found = (hit[name] for name in ("sectionPath", "highlight") if name in hit)
-        say("    " + " — ".join(" ".join(text.split())[:_EXCERPT] for text in found))
+        if shown := " — ".join(" ".join(text.split())[:_EXCERPT] for text in found):
+            say(f"    {shown}")
+    if any("score" in hit for hit in answer["data"]["documents"]):
+        note("Best first; the number says how well each fits by itself, so that neighbours may stand the other way.")
     if not answer["data"]["documents"]:
         say("Nothing was found.")
     if meta["pending"]:

@@ -227,7 +227,8 @@ SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.content
             ORDER BY s.ordinal LIMIT 1)) AS section_path  -- of a document of headings alone, the first
   FROM unnest($2::uuid[], $3::uuid[]) AS hit(id, passage)
   JOIN documents d ON d.workspace_id = $1 AND d.id = hit.id
-  LEFT JOIN LATERAL (SELECT id, content, section_path FROM chunks WHERE workspace_id = $1 AND id = hit.passage OFFSET 0) AS c ON true
+  LEFT JOIN LATERAL (
+       SELECT id, content, section_path FROM chunks WHERE workspace_id = $1 AND id = hit.passage OFFSET 0) AS c ON true
 """,
     "prompt": """
 SELECT 'prompt', id, title, description, '', NULL, NULL, NULL, NULL, text_trust(hands, created_by, $4), NULL

@@ -94,7 +94,9 @@ class DocumentHit(Shown):
     status: str
     section_path: Annotated[
         str | None,
-        Field(default=None, exclude_if=absent, description="The headings above the passage: `Chapter 1 > Section 1.2`."),
+        Field(
+            default=None, exclude_if=absent, description="The headings above the passage: `Chapter 1 > Section 1.2`."
+        ),
     ]
     highlight: Annotated[str | None, Field(default=None, exclude_if=absent)]
     chunk_id: Annotated[UUID | None, Field(default=None, exclude_if=absent)]
