@@ -161,8 +161,8 @@ async def _choices(request: Request, person: Principal, resource: str, scopes: S
 
 
 def _named(workspace: asyncpg.Record) -> str:
-    whose = f" of {one_line(workspace['owner'])}" if workspace["owner"] else ""
-    return f"{one_line(workspace['name'])}{whose} ({workspace['role']})"
+    whose = f"of {one_line(workspace['owner'])}, " if workspace["owner"] else ""
+    return f"{one_line(workspace['name'])} ({whose}{workspace['role']})"
 
 
 def _approval(person: Principal, fields: dict[str, str], asked: Sequence[str]) -> Approval:

@@ -259,10 +259,10 @@ async def test_somebody_elses_personal_workspace_is_listed_with_its_owner(servic
     listed = (await (await make.browser(alice)).get("/v1/workspaces")).json()["data"]
     owners = {item["id"]: item.get("owner") for item in listed}
     assert owners == {str(alice.workspace_id): None, str(bob.workspace_id): "Bob <b>"}
-    assert "of <bdi>Bob &lt;b&gt;</bdi>" in (await browser.get("/dashboard/workspaces")).text
-    assert "of Bob &lt;b&gt;</option>" in (await browser.get("/dashboard")).text
+    assert "(of <bdi>Bob &lt;b&gt;</bdi>)" in (await browser.get("/dashboard/workspaces")).text
+    assert "(of Bob &lt;b&gt;)</option>" in (await browser.get("/dashboard")).text
     await browser.fill("/dashboard/workspaces", "/dashboard/workspaces/switch", workspace=str(bob.workspace_id))
-    assert "of <bdi>Bob &lt;b&gt;</bdi></h1>" in (await browser.get("/dashboard")).text
+    assert "(of <bdi>Bob &lt;b&gt;</bdi>)</h1>" in (await browser.get("/dashboard")).text
 
 
 async def test_the_pages_do_what_the_operations_do(service, make, alice):
