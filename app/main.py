@@ -52,6 +52,7 @@ from app.features.scrape.remote import Pages
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.service import SignIn
+from app.features.workspaces.service import Inviting
 from app.gate.capabilities import Capabilities
 from app.gate.gate import SESSION, Gate
 from app.gate.inventory import Inventory
@@ -238,7 +239,8 @@ def _opening(
 def _telling(settings: Settings) -> dict[type, Any]:
     """Build what knows where this service is, and how it words its refusals."""
     site = Site(settings.url, settings.product_name, settings.mailed_links)
-    return {Examiner: Examiner(settings.url), Site: site, Wording: Wording(errors.error_object)}
+    inviting = Inviting(settings.signup, bool(settings.smtp_url.get_secret_value()))
+    return {Examiner: Examiner(settings.url), Site: site, Inviting: inviting, Wording: Wording(errors.error_object)}
 
 
 def _embedding(settings: Settings, limiter: Limiter, stack: contextlib.AsyncExitStack) -> dict[type, Any]:

@@ -49,36 +49,60 @@ def find_target() -> Target:
 
     The saved key is sent to the saved address only.
     """
-    url, key = os.environ.get("CTX_URL", "").rstrip("/"), os.environ.get("CTX_API_KEY", "")
-    path = Path(os.environ.get("DATA_DIR", ".data")) / "cli.json"
-    if not key and path.is_file():
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        if url in {"", saved["url"].rstrip("/")}:
-            url, key = saved["url"].rstrip("/"), saved["apiKey"]
+    url, key = _named()
+    saved = _saved()
+    if key:
+        url = url or saved.url
+    elif url in {"", saved.url}:
+        url, key = saved.url, saved.api_key
     if not url or not key:
-        fail(f"{_NO_FILE.format(path=path)}, or set CTX_URL and CTX_API_KEY", _USAGE)
+        fail(_lacking(url, key, saved), _USAGE)
     if not url.startswith(("http://", "https://")):
         fail(f"CTX_URL is {url}; it must begin with http:// or https://", _USAGE)
     return Target(url, key)
 
 
+def _lacking(url: str, key: str, saved: Target) -> str:
+    if key:
+        return "CTX_API_KEY is set without CTX_URL; set both"
+    if url and saved.url:
+        return f"CTX_URL is {url}, and the key in {_file()} is for {saved.url}; set CTX_API_KEY too"
+    if url:
+        return "CTX_URL is set without CTX_API_KEY; set both"
+    return f"{_NO_FILE.format(path=_file())}, or set CTX_URL and CTX_API_KEY"
+
+
 def find_url() -> str:
     """Take `CTX_URL`, else what the first start wrote to `DATA_DIR/cli.json`, for what needs no key; else exit 2."""
-    url, path = os.environ.get("CTX_URL", ""), Path(os.environ.get("DATA_DIR", ".data")) / "cli.json"
-    if not url and path.is_file():
-        url = json.loads(path.read_text(encoding="utf-8")).get("url", "")
+    url = _named()[0] or _saved().url
     if not url:
-        fail(f"{_NO_FILE.format(path=path)}, set CTX_URL, or name the service's address", _USAGE)
-    return str(url)
+        fail(f"{_NO_FILE.format(path=_file())}, set CTX_URL, or name the service's address", _USAGE)
+    return url
 
 
 def find_key(url: str) -> str:
     """Take the key that belongs to an address, from `CTX_API_KEY` or `DATA_DIR/cli.json`; else ''. No other sees it."""
-    if os.environ.get("CTX_URL", "").rstrip("/") == url and (key := os.environ.get("CTX_API_KEY", "").strip()):
+    named, key = _named()
+    saved = _saved()
+    if key and (named or saved.url) == url:
         return key
-    path = Path(os.environ.get("DATA_DIR", ".data")) / "cli.json"
+    return saved.api_key if saved.url == url else ""
+
+
+def _named() -> tuple[str, str]:
+    """Read the address and the key of the environment."""
+    return os.environ.get("CTX_URL", "").rstrip("/"), os.environ.get("CTX_API_KEY", "").strip()
+
+
+def _file() -> Path:
+    return Path(os.environ.get("DATA_DIR", ".data")) / "cli.json"
+
+
+def _saved() -> Target:
+    """Read what the first start wrote; empty texts where it wrote nothing."""
+    path = _file()
     saved = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return str(saved.get("apiKey", "")) if saved.get("url", "").rstrip("/") == url else ""
+    return Target(str(saved.get("url", "")).rstrip("/"), str(saved.get("apiKey", "")))
 
 
 class Client:

@@ -26,6 +26,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 
 _DONE = ("created", "updated", "unchanged")
+_EXCERPT = 200
 _MAX_NAMED = 20
 """Files that are named for people, of each result: a folder may hold very many."""
 
@@ -182,7 +183,11 @@ def _show(answer: dict[str, Any]) -> None:
         score = f"{hit['score']:.2f}  " if "score" in hit else ""
         revision = f", revision {hit['revision']}" if "revision" in hit else ""
         say(f"{score}{hit['title']}  ({hit['documentId']}{revision})", "bold")
-        say(f"    {' '.join(hit.get('highlight', '').split())[:200]}")
+        found = (hit[name] for name in ("sectionPath", "highlight") if name in hit)
+        if shown := " — ".join(" ".join(text.split())[:_EXCERPT] for text in found):
+            say(f"    {shown}")
+    if any("score" in hit for hit in answer["data"]["documents"]):
+        note("Best first; the number says how well each fits by itself, so that neighbours may stand the other way.")
     if not answer["data"]["documents"]:
         say("Nothing was found.")
     if meta["pending"]:

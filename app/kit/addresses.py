@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
+
+import idna
 
 IPAddress = IPv4Address | IPv6Address
 
@@ -95,6 +97,25 @@ def parse_target(url: str, *, local_names: bool = False) -> Target | None:
         return None
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, host, _PORTS[parts.scheme] if port is None else port, path, literal)
+
+
+def in_ascii(url: str) -> str:
+    """Write an address as it is asked for: letters beyond ASCII as `xn--…` in the host's name, encoded behind it.
+
+    Of a name that IDNA 2008 does not know, or that is more than a name, nothing is changed: `parse_target` refuses it.
+    What a name becomes is judged there as well: `①②⑦.⓪.⓪.①` is an address of this machine.
+    """
+    if len(url) > _MAX_URL:
+        return url
+    try:
+        parts = urlsplit(url)
+        host, colon, port = parts.netloc.partition(":")
+        if not host.isascii():
+            name = idna.encode(host, uts46=True).decode()
+            url = parts._replace(netloc=f"{name}{colon}{port}").geturl()
+    except ValueError:
+        return url
+    return quote(url, safe="!#$%&'()*+,/:;=?@[]~-._")
 
 
 def _is_plain(url: str, parts: SplitResult) -> bool:

@@ -208,6 +208,31 @@ async def test_what_ctx_up_wrote_is_enough(ctx, alice, folder, address, tmp_path
     assert len(await documents(alice)) == 2
 
 
+async def test_a_key_of_the_environment_goes_to_the_saved_address(ctx, alice, folder, address, tmp_path):
+    (tmp_path / "cli.json").write_text(json.dumps({"url": address, "apiKey": "gm_another"}), encoding="utf-8")
+    ctx.environment |= {"CTX_URL": "", "DATA_DIR": str(tmp_path)}
+    assert (await ctx("import", folder)).exit_code == 0
+    assert len(await documents(alice)) == 2
+
+
+@pytest.mark.parametrize(
+    ("named", "saved", "said"),
+    [
+        ({"CTX_URL": ""}, None, "CTX_API_KEY is set without CTX_URL"),
+        ({"CTX_API_KEY": ""}, None, "CTX_URL is set without CTX_API_KEY"),
+        ({"CTX_URL": "https://b.test", "CTX_API_KEY": ""}, "https://a.test", "is for https://a.test; set CTX_API_KEY"),
+    ],
+)
+async def test_half_of_what_is_needed_is_named_as_what_it_is(named, saved, said, ctx, tmp_path):
+    if saved:
+        (tmp_path / "cli.json").write_text(json.dumps({"url": saved, "apiKey": "gm_x"}), encoding="utf-8")
+    ctx.environment |= {"DATA_DIR": str(tmp_path)} | named
+    result = await ctx("search", "x")
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "there is no" not in result.stderr
+
+
 @pytest.mark.parametrize("command", ["import", "search"])
 async def test_a_service_that_is_down_ends_the_command_once(command, ctx, folder, monkeypatch):
     waits = []
@@ -302,7 +327,7 @@ async def test_search_prints_what_was_found(ctx, alice, folder, database, sql, m
     found = await ctx("search", "herons")
     assert found.exit_code == 0
     assert "First note" in found.stdout
-    assert "About herons." in found.stdout
+    assert "First note — About herons." in found.stdout
     code, answer = await ctx.json("search", "herons", "--tag", "birds", "--limit", "1")
     assert (code, len(answer["data"]["documents"])) == (0, 1)
     literal = await ctx("search", "about OTTERS", "--literal")

@@ -44,12 +44,23 @@ DONE = {
 }
 """What a page says after a form did what it was sent for, by the word in its address; no other word counts."""
 _TEXT = re.compile(r"\b([Ss])(?:end|ave) (the|its) text with POST /v1/documents\b")
+_FIELD = re.compile(r"([a-z]+)((?:[A-Z][a-z]*)*)(?:\.[\w.]+)?: ")
+"""How a message begins that is about a field, by its name on the wire."""
+_NAMES = {"url": "Address", "q": "What to look for"}
 _STEP = re.compile(r" with (?:GET|POST|PUT|PATCH|DELETE) /v1[^\s;,.]*")
 
 
 def told(reason: str, message: str) -> str:
     """Say a refusal without requests and headers: an own sentence, or the message without the path of its advice."""
+    if reason == "INVALID_REQUEST":
+        message = _FIELD.sub(_named, message, count=1) if _FIELD.match(message) else message
     return BY_REASON.get(reason) or advice(message)
+
+
+def _named(found: re.Match[str]) -> str:
+    """Name a field as people do: `changeLog` is “Change log”."""
+    words = found[1] + re.sub("[A-Z]", lambda capital: f" {capital[0].lower()}", found[2])
+    return f"{_NAMES.get(words, words.capitalize())}: "
 
 
 def advice(message: str) -> str:

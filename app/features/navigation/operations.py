@@ -42,11 +42,10 @@ from app.gate.policy import Rate, Scope
 from app.kit import tokens
 from app.kit.errors import Unavailable
 from app.kit.ids import new_id
-from app.kit.markdown.chunks import SEPARATOR
+from app.kit.markdown import path_of
 from app.kit.schema import One
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from uuid import UUID
 
     import asyncpg
@@ -304,11 +303,6 @@ def _chunk(found: Found, start: int) -> Chunk:
         supersedes=found.supersedes,
         notice=found.notice,
     )
-
-
-def path_of(steps: Iterable[str]) -> str:
-    """Write the headings above a chunk on one line: `Chapter 1 > Section 1.2`."""
-    return SEPARATOR.join(steps)
 
 
 def _near(row: asyncpg.Record, budget: int) -> NearChunk:

@@ -35,6 +35,7 @@ from app.kit.sanitize import one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import asyncpg
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -155,8 +156,13 @@ async def _choices(request: Request, person: Principal, resource: str, scopes: S
         "resource": resource,
         "scopes": [(scope, MEANINGS[Scope(scope)]) for scope in scopes],
         "manages": resource.endswith(REST) and set(scopes) == set(Scope),
-        "workspaces": [(str(row["id"]), f"{one_line(row['name'])} ({row['role']})") for row in rows],
+        "workspaces": [(str(row["id"]), _named(row)) for row in rows],
     }
+
+
+def _named(workspace: asyncpg.Record) -> str:
+    whose = f"of {one_line(workspace['owner'])}, " if workspace["owner"] else ""
+    return f"{one_line(workspace['name'])} ({whose}{workspace['role']})"
 
 
 def _approval(person: Principal, fields: dict[str, str], asked: Sequence[str]) -> Approval:

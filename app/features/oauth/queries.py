@@ -36,14 +36,16 @@ SELECT client_id, kind, metadata, coalesce(expires_at > clock_timestamp(), true)
 """
 
 _WORKSPACES = """
-SELECT w.id, w.name, w.kind, m.role
+SELECT w.id, w.name, w.kind, m.role,
+       (SELECT name FROM users WHERE id = w.created_by AND w.kind = 'personal' AND id <> $1) AS owner
   FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
  WHERE m.user_id = $1
  ORDER BY (w.kind = 'personal' AND w.created_by = $1) DESC, w.name, w.id
 """
 
 _APPS = """
-SELECT g.id, g.client_id, g.client_name, g.resource, g.scopes, w.name AS workspace_name, g.created_at, g.last_used_at
+SELECT g.id, g.client_id, g.client_name, g.resource, g.scopes, w.name AS workspace_name, g.created_at, g.last_used_at,
+       (SELECT name FROM users WHERE id = w.created_by AND w.kind = 'personal' AND id <> $1) AS workspace_owner
   FROM oauth_grants g JOIN workspaces w ON w.id = g.workspace_id
  WHERE g.user_id = $1 AND g.revoked_at IS NULL
    AND EXISTS (SELECT FROM oauth_tokens t

@@ -99,5 +99,7 @@ class ConnectedApp:
     resource: str
     scopes: tuple[str, ...]
     workspace_name: str
+    workspace_owner: str | None
+    """Whose it is, if it is somebody else's personal one."""
     created_at: datetime
     last_used_at: datetime | None

@@ -16,7 +16,7 @@ from app.features.scrape.errors import (
     PageUnreadable,
 )
 from app.features.scrape.schemas import Page, Validators
-from app.kit.addresses import parse_target
+from app.kit.addresses import in_ascii, parse_target
 from app.kit.errors import AppError
 from app.kit.schema import storable
 from app.store.confined import Unreadable
@@ -138,7 +138,7 @@ def _canonical(url: str, named: str | None) -> str | None:
     if not named:
         return None
     try:
-        target = parse_target(urljoin(url, named))
+        target = parse_target(in_ascii(urljoin(url, named)))
     except ValueError:
         return None
     return target.url if target and target.authority == urlsplit(url).netloc else None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated
-from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field
 
 from app.features.documents.schemas import ChangeLog, DocumentId, Title
-from app.kit.addresses import parse_target
+from app.kit.addresses import in_ascii, parse_target
 from app.kit.guarded import Guarded, Lease
 from app.kit.ids import Id
 from app.kit.schema import Model, Tags
@@ -18,20 +17,13 @@ MAX_URL = 2_048
 
 
 def _page_url(value: str) -> str:
-    """Write an address as it is asked for: letters beyond ASCII are encoded, except in the host's name.
+    """Write an address as it is asked for.
 
     Names of this network pass: whether an address is fetched, one policy judges (`PageInside`).
     """
-    text = value.strip()
-    try:
-        authority = urlsplit(text).netloc
-    except ValueError:
-        authority = ""
-    if authority.isascii():
-        text = quote(text, safe="!#$%&'()*+,/:;=?@[]~-._")
-    target = parse_target(text, local_names=True)
+    target = parse_target(in_ascii(value.strip()), local_names=True)
     if target is None:
-        msg = "must be a web page's http or https address, without user name, its host plain; beyond ASCII as xn--…"
+        msg = "must be a web page's http or https address, without user name, its host a plain name"
         raise ValueError(msg)
     return target.url
 

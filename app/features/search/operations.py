@@ -45,6 +45,7 @@ from app.gate.site import Site
 from app.kit.asof import moment
 from app.kit.errors import InsufficientScope
 from app.kit.ids import parse_id
+from app.kit.markdown import path_of
 from app.kit.trust import Trust, farthest
 
 if TYPE_CHECKING:
@@ -286,6 +287,7 @@ def _document_hit(hit: Mapping[str, Any]) -> DocumentHit:
     copies = hit.get("copies", ())
     fields["copies"] = [_copy(copy) for copy in copies[:NAMED_COPIES]]
     fields["more_copies"] = len(copies[NAMED_COPIES:])
+    fields["section_path"] = path_of(hit.get("section_path") or ())[:EXCERPT] or None
     return DocumentHit(document_id=hit["id"], highlight=highlight, revision=hit.get("revision"), **fields)
 
 

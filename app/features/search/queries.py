@@ -219,17 +219,23 @@ def _ranking(kinds: tuple[str, ...], serving: Serving | None) -> str:
 _DESCRIBE: Final = {
     "document": """
 SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.content_digest, c.id AS chunk_id,
-       c.content AS highlight, NULL::uuid AS member, text_trust(d.hands, d.created_by, $4) AS trust
+       c.content AS highlight, NULL::uuid AS member, text_trust(d.hands, d.created_by, $4) AS trust,
+       coalesce(c.section_path, (
+           SELECT s.section_path FROM chunks s
+            WHERE s.workspace_id = $1 AND s.document_id = d.id AND s.level = 'section' AND s.heading IS NOT NULL
+              AND NOT EXISTS (SELECT FROM chunks WHERE workspace_id = $1 AND document_id = d.id AND level = 'paragraph')
+            ORDER BY s.ordinal LIMIT 1)) AS section_path  -- of a document of headings alone, the first
   FROM unnest($2::uuid[], $3::uuid[]) AS hit(id, passage)
   JOIN documents d ON d.workspace_id = $1 AND d.id = hit.id
-  LEFT JOIN LATERAL (SELECT id, content FROM chunks WHERE workspace_id = $1 AND id = hit.passage OFFSET 0) AS c ON true
+  LEFT JOIN LATERAL (
+       SELECT id, content, section_path FROM chunks WHERE workspace_id = $1 AND id = hit.passage OFFSET 0) AS c ON true
 """,
     "prompt": """
-SELECT 'prompt', id, title, description, '', NULL, NULL, NULL, NULL, text_trust(hands, created_by, $4)
+SELECT 'prompt', id, title, description, '', NULL, NULL, NULL, NULL, text_trust(hands, created_by, $4), NULL
   FROM prompts WHERE workspace_id = $1 AND id = ANY($2)
 """,
     "collection": """
-SELECT 'collection', id, name, description, '', NULL, NULL, NULL, NULL, text_trust('one', created_by, $4)
+SELECT 'collection', id, name, description, '', NULL, NULL, NULL, NULL, text_trust('one', created_by, $4), NULL
   FROM collections WHERE workspace_id = $1 AND id = ANY($2)
 """,
 }
@@ -240,7 +246,7 @@ _MEMBERSHIP: Final = "membership"
 _MEMBERSHIPS: Final = f"""
 SELECT '{_MEMBERSHIP}' AS kind, c.id, c.name AS title, c.description, '' AS status, NULL::bytea AS content_digest,
        NULL::uuid AS chunk_id, NULL::text AS highlight, i.item_id AS member,
-       text_trust('one', c.created_by, $4) AS trust
+       text_trust('one', c.created_by, $4) AS trust, NULL::text[] AS section_path
   FROM collection_items i
  CROSS JOIN LATERAL (
        SELECT id, name, description, created_by FROM collections

@@ -92,6 +92,12 @@ class DocumentHit(Shown):
         float | None, Field(default=None, exclude_if=absent, description="Relevance from 0 to 1; 0.35 and more counts.")
     ]
     status: str
+    section_path: Annotated[
+        str | None,
+        Field(
+            default=None, exclude_if=absent, description="The headings above the passage: `Chapter 1 > Section 1.2`."
+        ),
+    ]
     highlight: Annotated[str | None, Field(default=None, exclude_if=absent)]
     chunk_id: Annotated[UUID | None, Field(default=None, exclude_if=absent)]
     revision: Annotated[

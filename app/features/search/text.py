@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 _EXCERPT = 300
+_SECTION = 160
 _DESCRIPTION = 100
 _MODES = {
     SearchMode.HYBRID: "words and meaning",
@@ -42,7 +43,7 @@ def items(result: SearchResult, args: Search) -> str:
     lines += [line for hit in hits.prompts for line in _prompt(hit)]
     lines += [line for hit in hits.documents for line in _document(hit)]
     lines += [line for hit in hits.collections for line in _collection(hit)]
-    passages = [f"{hit.document_id}: {one_line(hit.highlight, _EXCERPT)}" for hit in hits.documents if hit.highlight]
+    passages = [line for hit in hits.documents for line in _passage(hit)]
     if passages:
         trusts = (hit.trust for hit in hits.documents)
         lines += ["", stored("\n".join(passages), "Stored passages, one for each document.", *trusts)]
@@ -78,6 +79,13 @@ def _document(hit: DocumentHit) -> list[str]:
     if hit.revision is not None:
         lines.append(f"  Revision: {hit.revision}")
     return lines + [f"  Same text: {one_line(copy.title)} ({copy.document_id})" for copy in hit.copies]
+
+
+def _passage(hit: DocumentHit) -> list[str]:
+    """Show what was found: the headings above it, of which a word may have been sought, and its beginning."""
+    parts = ((hit.section_path, _SECTION), (hit.highlight, _EXCERPT))
+    shown = " — ".join(one_line(part, most) for part, most in parts if part)
+    return [f"{hit.document_id}: {shown}"] if shown else []
 
 
 def _score(score: float | None) -> str:

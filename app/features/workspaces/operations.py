@@ -33,6 +33,7 @@ from app.features.workspaces.schemas import (
     SwitchWorkspace,
     Workspace,
 )
+from app.features.workspaces.service import Inviting
 from app.gate.operation import Context, command, query
 from app.gate.policy import Rate, Role
 from app.gate.ports import Revocations
@@ -72,6 +73,7 @@ async def list_workspaces(ctx: Context, args: ListWorkspaces) -> Page[Workspace]
             kind=row["kind"],
             role=row["role"],
             current=current,
+            owner=row["owner"],
             created_at=row["made_at"],
         )
 
@@ -209,7 +211,7 @@ async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
     """Invite somebody by address.
 
     The link is sent by mail. It stands in this answer too, unless it could make an account: where people make their own
-    and mails are sent, only who reads the mail may have it.
+    and mails are sent, only who reads the mail may have it. `notice` says what else is needed.
     """
     _reach(ctx, args.workspace_id)
     token, site = Token.new(), ctx.get(Site)
@@ -235,8 +237,8 @@ async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
         f"{one_line(ctx.principal.user_name)} invites you to a workspace. Accept within {args.days} days:\n\n{link}\n",
     )
     await accounts.record(ctx, "invite.created", args.workspace_id, args.email)
-    told = None if site.mailed_links else link
-    return One(data=CreatedInvite.model_validate({**dict(row), "link": told}, by_name=True))
+    told = {"link": None if site.mailed_links else link, "notice": ctx.get(Inviting).notice}
+    return One(data=CreatedInvite.model_validate({**dict(row), **told}, by_name=True))
 
 
 @command(

@@ -83,9 +83,7 @@ async def _show_members(request: Request, status: int = 200, **more: Any) -> Res
     is_owner = me.workspace.role == Role.OWNER
     invites = await every(request, operations.list_invites, workspaceId=here) if is_owner else []
     shown: dict[str, Any] = {"me": me, "members": found, "invites": invites, "is_owner": is_owner, "roles": ROLES}
-    return render(
-        request, "members.html", status, **(shown | {"link": "", "sent": "", "error": "", "email": ""} | more)
-    )
+    return render(request, "members.html", status, **(shown | {"made": None, "error": "", "email": ""} | more))
 
 
 async def change_member(request: Request) -> Response:
@@ -115,7 +113,7 @@ async def invite(request: Request) -> Response:
         made = await call(request, operations.create_invite, workspaceId=here, email=email, role=role)
     except InvalidRequest:
         return await _show_members(request, 400, error="This is no e-mail address.", email=email)
-    return await _show_members(request, link=made.data.link or "", sent=made.data.email, email="")
+    return await _show_members(request, made=made.data)
 
 
 async def cancel_invite(request: Request) -> Response:

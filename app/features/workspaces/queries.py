@@ -20,7 +20,8 @@ _START = (None, None)
 INVITES_A_DAY = 100
 
 _LIST = """
-SELECT w.id, w.name, w.kind, m.role, w.created_at AS made_at, m.created_at
+SELECT w.id, w.name, w.kind, m.role, w.created_at AS made_at, m.created_at,
+       (SELECT name FROM users WHERE id = w.created_by AND w.kind = 'personal' AND id <> $1) AS owner
   FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
  WHERE m.user_id = $1 AND ($2::uuid IS NULL OR w.id = $2)
    AND ($3::timestamptz IS NULL OR (m.created_at, w.id) > ($3, $4::uuid))

@@ -12,7 +12,7 @@ from app.features.accounts.schemas import ADDRESS
 from app.gate.policy import Role
 from app.kit.ids import Id
 from app.kit.paging import After, PageSize
-from app.kit.schema import Model, PlainName
+from app.kit.schema import Model, PlainName, absent
 
 WorkspaceId = Annotated[Id, Field(description="The workspace's id.")]
 UserId = Annotated[Id, Field(description="The member's user id.")]
@@ -38,6 +38,10 @@ class Workspace(Model):
     kind: Annotated[str, Field(description="`personal` or `shared`.")]
     role: Annotated[str, Field(description="The caller's role: `owner`, `member` or `viewer`.")]
     current: Annotated[bool, Field(description="Whether the credential works in it.")]
+    owner: Annotated[
+        str | None,
+        Field(default=None, exclude_if=absent, description="Whose it is, if it is somebody else's personal one."),
+    ]
     created_at: datetime
 
 
@@ -130,6 +134,7 @@ class CreatedInvite(Invite):
     """A fresh invite with its link, which is shown this once; null where it goes by mail alone."""
 
     link: str | None
+    notice: Annotated[str, Field(description="How the link reaches the invited, and what they need to accept.")]
 
 
 class CancelInvite(Model):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.kit.markdown.chunks import SEPARATOR, Chunk, Level, chunk
+from app.kit.markdown.chunks import SEPARATOR, Chunk, Level, chunk, path_of
 from app.kit.markdown.edits import Deed, EditError, TextEdit, Where, edited
 from app.kit.markdown.outline import Section, sections
 
@@ -17,5 +17,6 @@ __all__ = [
     "Where",
     "chunk",
     "edited",
+    "path_of",
     "sections",
 ]

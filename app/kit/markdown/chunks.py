@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -101,6 +101,11 @@ def chunk(document_id: UUID, title: str, text: str) -> list[Chunk]:
         chunks.append(_finish(draft, ordinals[draft.level], links, text))
         ordinals[draft.level] += 1
     return chunks
+
+
+def path_of(steps: Iterable[str]) -> str:
+    """Write the headings above a text on one line: `Chapter 1 > Section 1.2`."""
+    return SEPARATOR.join(steps)
 
 
 def _drafts(title: str, text: str) -> list[_Draft]:

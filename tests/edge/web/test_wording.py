@@ -53,6 +53,14 @@ def test_the_advice_stays_without_its_path_and_other_words_stay_as_they_are():
     assert not any(FOR_PROGRAMS.search(text) for text in BY_REASON.values())
 
 
+def test_a_field_is_named_in_words_not_by_its_name_on_the_wire():
+    assert told("INVALID_REQUEST", "url: must be an address") == "Address: must be an address"
+    assert told("INVALID_REQUEST", "changeLog: at most 500") == "Change log: at most 500"
+    assert told("INVALID_REQUEST", "tags.3: must hold more than blanks") == "Tags: must hold more than blanks"
+    for kept in ("This is no address: look at it.", "Choose a day: https://example.test"):
+        assert told("INVALID_REQUEST", kept) == kept
+
+
 def words():
     """Each word that a page sends the browser on with, and where."""
     for path in FEATURES.rglob("*.py"):

@@ -36,3 +36,5 @@ async def test_what_cannot_be_saved_says_why_and_keeps_the_form(service, make, a
     assert answer.status_code >= 400
     assert 'value="Mine"' in answer.text
     assert 'class="notice bad"' in answer.text
+    assert "url:" not in answer.text
+    assert "Address: " in answer.text

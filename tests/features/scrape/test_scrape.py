@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from app.features.scrape import remote
+from app.features.scrape.schemas import ScrapeDocument
 from app.store.confined import Limits
 from tests.contract.requirements import proves
 from tests.support.world import PARAGRAPH, article
@@ -54,6 +56,38 @@ async def test_a_title_of_the_callers_wins_and_a_page_without_one_is_named_by_it
     assert (await scrape(alice, url, title="Mine")).json()["data"]["title"] == "Mine"
     plain = world.answer((200, {"content-type": "text/plain"}, b"only text"))
     assert (await scrape(alice, plain)).json()["data"]["title"] == plain.rpartition("/")[2]
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked"),
+    [
+        ("https://müller.example/grüße?q=ä%20b", "https://xn--mller-kva.example/gr%C3%BC%C3%9Fe?q=%C3%A4%20b"),
+        ("https://STRASSE。Example:8443", "https://strasse.example:8443/"),
+        ("https://straße.example/", "https://xn--strae-oqa.example/"),
+        ("https://例え.テスト/", "https://xn--r8jz45g.xn--zckzah/"),
+        ("https://plain.example/ä", "https://plain.example/%C3%A4"),
+    ],
+)
+def test_a_name_beyond_ascii_is_asked_for_as_browsers_do(typed, asked):
+    assert ScrapeDocument(url=typed).url == asked
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me@müller.example/",
+        "https://℀.example/",
+        "https://m%C3%BCller.example/",
+        "https://ü..example/",
+        "https://☃.example/",
+        "https://ü.１/",
+        f"https://{'ü' * 80}.example/",
+        "https://[ü]/",
+    ],
+)
+def test_what_is_no_name_is_no_address(url):
+    with pytest.raises(ValidationError):
+        ScrapeDocument(url=url)
 
 
 async def test_a_canonical_address_of_another_site_is_not_believed(alice, world):
@@ -130,6 +164,9 @@ async def test_an_address_that_is_not_public_is_refused(url, alice):
         "http://[::ffff:10.0.0.1]/",
         "http://127.0.0.1:9/",
         "http://93.184.216.34:22/",
+        "http://①②⑦.⓪.⓪.①/",
+        "http://ｌｏｃａｌｈｏｓｔ/",
+        "https://müller.internal/",
     ],
 )
 async def test_an_address_that_leads_inside_by_itself_is_refused_with_the_policy(alice, url):

@@ -6,6 +6,7 @@ import pytest
 
 from app.features.search import service
 from tests.contract.requirements import proves
+from tests.edge.mcp.wire import LEGACY_ERA, text_of
 
 
 async def search(user, q, client=None, **options):
@@ -203,3 +204,29 @@ async def test_the_highlight_is_the_passage_that_holds_the_words(alice, make, in
     await index.run(alice.workspace_id)
     (hit,) = (await search(alice, "ferryman coins"))["data"]["documents"]
     assert hit["highlight"] == "The ferryman asks for two silver coins."
+
+
+async def test_a_hit_names_the_section_of_its_passage_and_shows_it_before_the_excerpt(alice, make, index):
+    text = "# Report\n\n## Quarter Ships\n\nQ1 280 Q2 330\n\n## Trains\n\nQ1 11 Q2 12"
+    document = await make.document(alice.client, title="Report", content=text)
+    await index.run(alice.workspace_id)
+    (hit,) = (await search(alice, "ships"))["data"]["documents"]
+    assert (hit["sectionPath"], hit["highlight"]) == ("Report > Quarter Ships", "Q1 280 Q2 330")
+    said = text_of(await LEGACY_ERA.call(alice.client, "find_items", {"query": "ships"}))
+    assert f"{document['id']}: Report > Quarter Ships — Q1 280 Q2 330" in said
+
+
+async def test_a_passage_below_no_heading_has_no_section(alice, make, index):
+    await make.document(alice.client, title="Ferry", content="The ferryman asks for two coins.\n\n# Prices\n\nNone.")
+    await index.run(alice.workspace_id)
+    (hit,) = (await search(alice, "ferryman coins"))["data"]["documents"]
+    assert "sectionPath" not in hit
+
+
+async def test_of_a_document_of_headings_alone_the_heading_is_shown(alice, make, index):
+    document = await make.document(alice.client, title="Sheet", content="# Walrus census\n\n## By year")
+    await index.run(alice.workspace_id)
+    (hit,) = (await search(alice, "walrus"))["data"]["documents"]
+    assert (hit["sectionPath"], "highlight" in hit) == ("Walrus census", False)
+    said = text_of(await LEGACY_ERA.call(alice.client, "find_items", {"query": "walrus"}))
+    assert f"{document['id']}: Walrus census" in said

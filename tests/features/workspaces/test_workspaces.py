@@ -219,6 +219,52 @@ async def test_somebody_new_makes_an_account_by_an_invite_where_that_is_allowed(
         assert app.state.gate.get(signin.SignIn).signup == "invite"
 
 
+@proves("SIGN-EQUAL")
+@pytest.mark.parametrize(
+    ("signup", "smtp", "said"),
+    [
+        ("closed", "", ["only written to `ctx admin outbox`", "`ctx admin create-user --email …`"]),
+        ("closed", "smtp://127.0.0.1:9", ["is sent", "`ctx admin create-user --email …`"]),
+        ("invite", "", ["only written to `ctx admin outbox`"]),
+        ("open", "smtp://127.0.0.1:9", ["is sent"]),
+    ],
+)
+async def test_who_invites_learns_what_the_invited_need_and_not_who_has_an_account(
+    signup, smtp, said, settings, database
+):
+    changed = settings.model_copy(update={"signup": signup, "smtp_url": SecretStr(smtp)})
+    async with serving(changed) as app:
+        make = Make(app, database)
+        alice, bob = await make.user(), await make.user()
+        client = await make.browser(alice)
+        path = f"/v1/workspaces/{await shared(client)}/invites"
+        notices = set()
+        for email in (bob.email, f"{secrets.token_hex(6)}@example.test"):
+            notices.add((await client.post(path, json={"email": email})).json()["data"]["notice"])
+        (notice,) = notices
+        assert all(words in notice for words in said)
+        assert ("create-user" in notice) == (signup == "closed")
+        browser = await with_password(app, alice)
+        shown = await browser.fill("/dashboard/members", "/dashboard/invites", email=bob.email, role="viewer")
+        assert notice.replace("`", "") in shown.text
+
+
+async def test_somebody_elses_personal_workspace_is_listed_with_its_owner(service, make, alice, sql):
+    bob = await make.user()
+    await sql.execute("UPDATE users SET name = 'Bob <b>' WHERE id = $1", bob.id)
+    await sql.execute(
+        "INSERT INTO memberships (workspace_id, user_id, role) VALUES ($1, $2, 'owner')", bob.workspace_id, alice.id
+    )
+    browser = await with_password(service, alice)
+    listed = (await (await make.browser(alice)).get("/v1/workspaces")).json()["data"]
+    owners = {item["id"]: item.get("owner") for item in listed}
+    assert owners == {str(alice.workspace_id): None, str(bob.workspace_id): "Bob <b>"}
+    assert "(of <bdi>Bob &lt;b&gt;</bdi>)" in (await browser.get("/dashboard/workspaces")).text
+    assert "(of Bob &lt;b&gt;)</option>" in (await browser.get("/dashboard")).text
+    await browser.fill("/dashboard/workspaces", "/dashboard/workspaces/switch", workspace=str(bob.workspace_id))
+    assert "(of <bdi>Bob &lt;b&gt;</bdi>)</h1>" in (await browser.get("/dashboard")).text
+
+
 async def test_the_pages_do_what_the_operations_do(service, make, alice):
     browser = await with_password(service, alice)
     made = await browser.fill("/dashboard/workspaces", name="By page")
@@ -295,7 +341,7 @@ async def test_where_mails_are_sent_only_their_reader_can_make_the_account_of_an
         await browser.fill("/dashboard/workspaces", name="Mailed")
         shown = await browser.fill("/dashboard/members", "/dashboard/invites", email=email, role="viewer")
         assert (shown.status_code, "/invite/" in shown.text) == (200, False)
-        assert f"goes to {email}" in shown.text
+        assert f"{email} is invited. A mail with the link is sent." in shown.text
         client = await Make(app, database).browser(alice)
         answer = await client.post(f"/v1/workspaces/{await shared(client)}/invites", json={"email": email})
         assert (answer.status_code, answer.json()["data"]["link"]) == (201, None)

@@ -70,7 +70,8 @@ async def find(ctx: Context, args: Search, at: datetime, limit: int) -> Found:
     hits = [
         dict(chosen[hit.id])
         | {"score": hit.score}
-        | {"highlight": cut.passages[hit.passage] if hit.passage else None, "chunk_id": None}
+        | (cut.passages[hit.passage] if hit.passage else {"highlight": None})
+        | {"chunk_id": None}
         for hit in rank("", ranked)
     ]
     compared = cut.documents if ranked[0]["bound"] is not None else 0  # else the index knows no word of the query
@@ -88,11 +89,11 @@ def _that_fit(rows: Sequence[asyncpg.Record]) -> Iterator[asyncpg.Record]:
 
 @dataclass(slots=True)
 class _Cut:
-    """Documents in the pieces that count for their words, with the texts of their passages."""
+    """Documents in the pieces that count for their words, with the texts of their passages and where these stand."""
 
     documents: int = 0
     pieces: list[Piece] = field(default_factory=list)
-    passages: dict[UUID, str] = field(default_factory=dict)
+    passages: dict[UUID, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, row: asyncpg.Record, text: str) -> None:
         """Add a document: the terms of a whole are those of its passages and headings, and its title's twice."""
@@ -103,7 +104,7 @@ class _Cut:
         for part in (part for part in chunks if part.level is Level.PARAGRAPH):
             if len(self.passages) == PASSAGES:
                 break
-            self.passages[part.id] = part.content
+            self.passages[part.id] = {"highlight": part.content, "section_path": part.section_path}
             passage = (row["id"], part.id, "paragraph" if part.speaker is None else "turn", language)
             self.pieces.append(Piece(*passage, part.indexed_text, 1))
             if part.speaker is not None:
