@@ -45,7 +45,7 @@ class LittleReranker:
         says = self.says  # as it is now: who asked may have gone before the sleep is over, and the next test begun
         time.sleep(self.seconds)
         if self.voyage and "top_n" in sent:
-            return 400, b"{\"detail\": \"Argument 'top_n' is not supported by our API\"}"
+            return 400, b'{"detail": "Argument \'top_n\' is not supported by our API"}'
         if self.voyage and not all(sent["documents"]):
             return 400, b'{"detail": "Input cannot contain empty strings"}'
         said = says(sent) if callable(says) else says

@@ -84,8 +84,7 @@ class _Answer:
 async def search_items(ctx: Context, args: Search) -> SearchResult:
     """Find prompts, documents and collections.
 
-    `semantic=true` ranks by words and meaning together, and where the operator has set up a reranker, that orders the
-    first documents; `semantic=false` finds the literal text in titles, descriptions
+    `semantic=true` ranks by words and meaning together; `semantic=false` finds the literal text in titles, descriptions
     and whole bodies, also before indexing is done. Only types that the credential may read are searched. `meta` says
     what was searched and how much of it is not in the index yet: nothing found is not the same as not indexed.
 

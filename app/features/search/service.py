@@ -57,6 +57,8 @@ RERANKED: Final = 30
 RERANKED_CHARACTERS: Final = 2_000
 """Of each: no passage is longer, and many models read no more."""
 
+UNRANKED: Final = "results are in the order of the search itself"
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -103,7 +105,7 @@ async def rerank(
     try:
         order = await reranker.order(str(ctx.workspace_id), question, texts)
     except CallFailed as error:
-        return list(found), f"The reranker failed ({error}): results are in the order of the search itself."
+        return list(found), f"The reranker failed ({error}): {UNRANKED}."
     return [*(shown[place] for place in order), *found[len(shown) :]], None
 
 
