@@ -13,6 +13,7 @@ from app.features.navigation.errors import ChunkNotFound
 from app.features.search.schemas import COPIED_FROM
 from app.features.search.service import considered, embed_question, fuse, relevance, rerank
 from app.kit.markdown.chunks import SEPARATOR
+from app.kit.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 MAX_PASSAGE: Final = 2_000
 """Characters; no passage is longer."""
+
+_STEP: Final = 100
+"""Characters of a title or heading that a reranker is shown: they must leave room for the passage."""
 
 _SPARE, _DEEPER = 20, 200
 """Candidates that are read with the first for copies among them, and at a time where copies took their places."""
@@ -116,7 +120,8 @@ async def gather(
 def _shown(passage: Passage) -> str:
     """Give what a reranker judges a passage by: where it stands, and its text."""
     row = passage.row
-    return f"{SEPARATOR.join((row['document_title'], *row['section_path']))}\n{row['content']}"
+    where = SEPARATOR.join(one_line(step, _STEP) for step in (row["document_title"], *row["section_path"]))
+    return f"{where}\n{row['content']}"
 
 
 async def _rank(tx: Tx, within: Within, seen: Sequence[UUID], text: str, meaning: Meaning, candidates: int) -> _Ranked:
