@@ -49,6 +49,7 @@ from app.features.plans.service import Usage
 from app.features.reason.kept import KeptAnswers
 from app.features.reason.remote import Model
 from app.features.scrape.remote import Pages
+from app.features.search.remote import Reranker
 from app.features.signin import service as signin
 from app.features.signin.credentials import BrowserSessions
 from app.features.signin.service import SignIn
@@ -244,11 +245,13 @@ def _telling(settings: Settings) -> dict[type, Any]:
 
 
 def _embedding(settings: Settings, limiter: Limiter, stack: contextlib.AsyncExitStack) -> dict[type, Any]:
-    """Build the models that make vectors; sentences of an answer are compared by the local one."""
+    """Build the models that searches ask; sentences of an answer are compared by the local one."""
     local = MiniLM(1)
     embedders = embedders_of(settings, local, limiter)
     stack.push_async_callback(embedders.close)
-    return {Embedder: local, Embedders: embedders}
+    reranker = Reranker.of(settings, limiter)
+    stack.push_async_callback(reranker.aclose)
+    return {Embedder: local, Embedders: embedders, Reranker: reranker}
 
 
 def _reading(settings: Settings, client: Redis | None, stack: contextlib.AsyncExitStack) -> dict[type, Any]:

@@ -81,6 +81,12 @@ class Settings(BaseSettings):
     reason_input_tokens: int = Field(default=6_000, ge=1_000, le=1_000_000)
     reason_output_tokens: int = Field(default=800, ge=50, le=100_000)
     reason_calls_per_day: int = Field(default=1_000, ge=1)
+    rerank_url: str = ""
+    rerank_model: str = ""
+    rerank_api_key: SecretStr = SecretStr("")
+    rerank_seconds: float = Field(default=5.0, gt=0, le=60)
+    rerank_tries: int = Field(default=1, ge=1, le=10)
+    rerank_calls_per_day: int = Field(default=10_000, ge=1)
 
     @field_validator("trusted_proxies", "auth_audience", "fetch_allow", mode="before")
     @classmethod
@@ -121,11 +127,13 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
-    def _check_model(self) -> Settings:
-        _check_endpoint("REASON_URL", self.reason_url)
-        if self.reason_url and not self.reason_model:
-            msg = "REASON_URL needs REASON_MODEL: the name of the model as the endpoint knows it"
-            raise ValueError(msg)
+    def _check_models(self) -> Settings:
+        named = {"REASON": (self.reason_url, self.reason_model), "RERANK": (self.rerank_url, self.rerank_model)}
+        for name, (url, model) in named.items():
+            _check_endpoint(f"{name}_URL", url)
+            if url and not model:
+                msg = f"{name}_URL needs {name}_MODEL: the name of the model as the endpoint knows it"
+                raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
@@ -156,8 +164,8 @@ class Settings(BaseSettings):
 
 
 def _check_endpoint(name: str, url: str) -> None:
-    """Take the base of an endpoint that speaks OpenAI's protocol, or nothing."""
+    """Take the base of a model's endpoint, or nothing."""
     parts = urlsplit(url)
     if url and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query):
-        msg = f"{name} must be the base of an OpenAI-compatible endpoint, like https://api.openai.com/v1"
+        msg = f"{name} must be the base of an endpoint, without what is called there, like https://api.example.com/v1"
         raise ValueError(msg)

@@ -22,13 +22,15 @@ _GROWING: Final = wait_exponential_jitter(multiplier=0.2, max=5)
 class CallFailed(Exception):
     """The model gave nothing that is of use; the message is for callers and holds nothing of the address or the key.
 
-    `again` says that another try may help, `after` how many seconds the server wants to be left alone before.
+    `again` says that another try may help, `after` how many seconds the server wants to be left alone before; `refusal`
+    is what it said to a request that it did not understand, for programs alone.
     """
 
-    def __init__(self, why: str, *, again: bool = False, after: float = 0.0) -> None:
+    def __init__(self, why: str, *, again: bool = False, after: float = 0.0, refusal: bytes = b"") -> None:
         super().__init__(why)
         self.again = again
         self.after = after
+        self.refusal = refusal
 
 
 async def patiently(call: Callable[[], Awaitable[T]], *, tries: int, seconds: float) -> T:

@@ -3,7 +3,9 @@
 FOLDER holds sets (or is one): see `tests/evaluate/data.py` for their form. Each gets a workspace of its own; a question
 of a group is asked with that group as a tag, or in the collection of that group where it is about passages.
 `--keep FOLDER` keeps what was loaded: the next run searches it again, after the worker has brought its index up to
-date.
+date. The settings `RERANK_*` of the environment are the service's: with `RERANK_URL` and `RERANK_MODEL` it asks that
+reranker. Run once without and once with it over what was kept. A search that it fails ends the run, since measures of
+its absence would pass for its own; `RERANK_TRIES` makes that rare.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ _MODELS = ("REASON_", "RERANK_", "EMBEDDINGS_")
 @contextlib.contextmanager
 def serving(stack: Stack, **extra: str) -> Iterator[str]:
     """Run a server and a worker inside the block, with the models that the environment names; gives the address."""
-    models = {name: value for name, value in os.environ.items() if name.startswith(_MODELS)} | extra
+    models = {"RERANK_CALLS_PER_DAY": "1000000"}  # a set may have more questions than a workspace asks in a day
+    models |= {name: value for name, value in os.environ.items() if name.startswith(_MODELS)} | extra
     server, worker = ServerProcess(stack.settings, extra=models), start_worker(stack, models)
     try:
         with stacks.serving(server):

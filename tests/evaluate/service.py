@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 
+from app.features.search.service import UNRANKED
 from tests.evaluate.baselines import DEPTH
 from tests.evaluate.data import Passage, Question, Task, Workspace
 
@@ -78,17 +79,25 @@ class Service:
 
     def _documents(self, text: str, group: str | None) -> list[str]:
         params: dict[str, str | int] = {"q": text, "type": "documents", "limit": DEPTH, "tags": group or ""}
-        answer = self.client.get("/v1/search", params=params).raise_for_status()
-        hits = answer.json()["data"]["documents"]
+        answer = self.client.get("/v1/search", params=params).raise_for_status().json()
+        _require_reranker(answer["meta"])
+        hits = answer["data"]["documents"]
         return [self.state["ids"][one["documentId"]] for hit in hits for one in (hit, *hit.get("copies", ()))]
 
     def _passages(self, text: str, group: str | None) -> list[Passage]:
         body = {"query": text, "limit": MAX_PASSAGES, "collectionId": self.state["collections"].get(group)}
         found = self._post("/v1/pd/search", {name: value for name, value in body.items() if value is not None})
+        _require_reranker(found["meta"])
         return [Passage(self.state["ids"][hit["documentId"]], hit["content"]) for hit in found["results"]]
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         return self.client.post(path, json=body).raise_for_status().json()["data"]
+
+
+def _require_reranker(meta: dict[str, Any]) -> None:
+    """Refuse what a reranker that failed left in the search's own order."""
+    if UNRANKED in (notice := meta.get("notice") or ""):
+        raise RuntimeError(notice)
 
 
 class Kept:

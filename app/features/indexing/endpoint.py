@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-import httpx2
 import numpy as np
 import pydantic_core
 
 from app.features.indexing.remote import EmbeddingFailed, Vector
 from app.features.indexing.serving import Embedders
 from app.gate.policy import Limit
-from app.kit.retry_after import retry_after
+from app.store.model_client import ModelClient
 from app.store.patience import CallFailed, patiently
 
 if TYPE_CHECKING:
@@ -23,12 +21,7 @@ if TYPE_CHECKING:
     from app.gate.limiter import Limiter
     from app.settings import Settings
 
-log = logging.getLogger(__name__)
-
 _MAX_BODY: Final = 64 * 1024 * 1024
-_OK: Final = 200
-_TOO_MANY: Final = 429
-_SERVER: Final = 500
 _DAY: Final = 86_400
 _BUDGET: Final = "embeddings"
 _EMPTY: Final = " "
@@ -60,8 +53,7 @@ class Endpoint:
     def __init__(self, terms: Terms, limiter: Limiter) -> None:
         self._terms = terms
         self._limiter = limiter
-        headers = {"authorization": f"Bearer {terms.key}"} if terms.key else {}
-        self._client = httpx2.AsyncClient(headers=headers, timeout=terms.seconds)
+        self._client = ModelClient("the embedding model", terms.url, terms.key, seconds=terms.seconds, most=_MAX_BODY)
 
     @classmethod
     def of(cls, settings: Settings, limiter: Limiter) -> Endpoint:
@@ -76,7 +68,7 @@ class Endpoint:
         if settings.embeddings_previous_url:
             terms = replace(
                 terms,
-                url=settings.embeddings_previous_url.rstrip("/"),
+                url=settings.embeddings_previous_url,
                 key=settings.embeddings_previous_api_key.get_secret_value(),
                 input_type=settings.embeddings_previous_input_type,
             )
@@ -129,22 +121,7 @@ class Endpoint:
         sent: dict[str, Any] = {"model": self._terms.model, "input": [text or _EMPTY for text in texts]}
         if self._terms.input_type:
             sent["input_type"] = kind
-        try:
-            async with self._client.stream("POST", f"{self._terms.url}/embeddings", json=sent) as answer:
-                body = bytearray()
-                async for part in answer.aiter_bytes():
-                    body += part
-                    if len(body) > _MAX_BODY:
-                        raise CallFailed("its answer is too large")
-                status, after = answer.status_code, retry_after(answer.headers)
-        except httpx2.HTTPError as error:
-            log.warning("the embedding model cannot be reached (%s)", type(error).__name__)
-            raise CallFailed("it cannot be reached", again=True) from error
-        if status != _OK:
-            log.warning("the embedding model answered with status %d", status)
-            again = status == _TOO_MANY or status >= _SERVER
-            raise CallFailed(f"it answered with status {status}", again=again, after=after)
-        return self._vectors(bytes(body), len(texts))
+        return self._vectors(await self._client.post("/embeddings", sent), len(texts))
 
     def _vectors(self, body: bytes, count: int) -> list[Vector]:
         """Read the vectors in the order of their texts, each scaled to length 1."""
@@ -166,7 +143,7 @@ class Endpoint:
 
 def _terms(settings: Settings) -> Terms:
     return Terms(
-        url=settings.embeddings_url.rstrip("/"),
+        url=settings.embeddings_url,
         model=settings.embeddings_model,
         kept_as=settings.embeddings_kept_as or settings.embeddings_model,
         key=settings.embeddings_api_key.get_secret_value(),

@@ -11,7 +11,9 @@ from app.features.documents.service import document_exists
 from app.features.navigation import queries
 from app.features.navigation.errors import ChunkNotFound
 from app.features.search.schemas import COPIED_FROM
-from app.features.search.service import embed_question, fuse, relevance
+from app.features.search.service import considered, embed_question, fuse, relevance, rerank
+from app.kit.markdown.chunks import SEPARATOR
+from app.kit.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 MAX_PASSAGE: Final = 2_000
 """Characters; no passage is longer."""
+
+_STEP: Final = 100
+"""Characters of a title or heading that a reranker is shown: they must leave room for the passage."""
 
 _SPARE, _DEEPER = 20, 200
 """Candidates that are read with the first for copies among them, and at a time where copies took their places."""
@@ -55,7 +60,7 @@ class Gathered:
     left: int
     pending: int
     notice: str | None
-    """Why words alone decided, where they did."""
+    """Why words alone decided, or no reranker, where that is so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +81,47 @@ class _Ranked:
 
 
 async def gather(
-    ctx: Context, text: str, within: Within, limit: int, seen: Sequence[UUID] = (), *, once: bool = False
+    ctx: Context,
+    text: str,
+    within: Within,
+    limit: int,
+    seen: Sequence[UUID] = (),
+    *,
+    once: bool = False,
+    reranked: bool = True,
 ) -> Gathered:
     """Find the passages in scope that are nearest to a text by words and meaning; what was seen is left out.
 
     With `once` a text that stands in several documents takes one place. Only where copies took places more candidates
-    are looked at.
+    are looked at. A reranker, if there is one, chooses and orders the best, unless they are not to be `reranked`.
 
     Raises:
         DocumentNotFound, CollectionNotFound: there is no such scope.
     """
     meaning = await embed_question(ctx, text)
-    reader = ctx.principal.user_id
+    reader, ahead = ctx.principal.user_id, considered(ctx, limit) if reranked else limit
     async with ctx.snapshot() as tx:
         ranked = await _rank(tx, within, seen, text, meaning, queries.CANDIDATES)
         if not ranked.order:
             await _require(tx, within)
-        passages, read = await _read(tx, ranked, limit, reader, once=once)
+        passages, read = await _read(tx, ranked, limit, ahead, reader, once=once)
         copied = any(passage.copies for passage in passages)
         if copied and len(passages) < limit and len(ranked.order) >= queries.CANDIDATES:
             ranked = await _rank(tx, within, seen, text, meaning, queries.MANY_CANDIDATES)
-            passages, read = await _read(tx, ranked, limit, reader, once=once)
-    return Gathered(passages, len(ranked.order) - read, ranked.pending, meaning.notice)
+            passages, read = await _read(tx, ranked, limit, ahead, reader, once=once)
+    notices = [meaning.notice]
+    if reranked:
+        passages, unordered = await rerank(ctx, text, passages, _shown)
+        notices.append(unordered)
+    left = len(ranked.order) - read + len(passages[limit:])
+    return Gathered(passages[:limit], left, ranked.pending, " ".join(filter(None, notices)) or None)
+
+
+def _shown(passage: Passage) -> str:
+    """Give what a reranker judges a passage by: where it stands, and its text."""
+    row = passage.row
+    where = SEPARATOR.join(one_line(step, _STEP) for step in (row["document_title"], *row["section_path"]))
+    return f"{where}\n{row['content']}"
 
 
 async def _rank(tx: Tx, within: Within, seen: Sequence[UUID], text: str, meaning: Meaning, candidates: int) -> _Ranked:
@@ -111,11 +135,13 @@ async def _rank(tx: Tx, within: Within, seen: Sequence[UUID], text: str, meaning
     return _Ranked(serving.model, fuse(words, near, bound, spoken), words, cosines, bound, counted["pending"])
 
 
-async def _read(tx: Tx, ranked: _Ranked, limit: int, reader: UUID, *, once: bool) -> tuple[list[Passage], int]:
-    """Read the best candidates, and keep as many as are asked for; also tells how many were read."""
+async def _read(
+    tx: Tx, ranked: _Ranked, limit: int, ahead: int, reader: UUID, *, once: bool
+) -> tuple[list[Passage], int]:
+    """Read so many candidates ahead, and on until there are as many as are asked for; also tells how many were read."""
     kept: list[Passage] = []
     known: dict[str, Passage] = {}
-    read, step = 0, limit + _SPARE * once
+    read, step = 0, ahead + _SPARE * once
     while len(kept) < limit and read < len(ranked.order):
         for row in await queries.read_chunks(tx, ranked.order[read : read + step], 0, MAX_PASSAGE, reader):
             text: str = row["content"]
@@ -127,7 +153,7 @@ async def _read(tx: Tx, ranked: _Ranked, limit: int, reader: UUID, *, once: bool
                 known.setdefault(text, passage)
         read += step
         step = _DEEPER
-    return kept[:limit], min(read, len(ranked.order))
+    return kept, min(read, len(ranked.order))
 
 
 async def _require(tx: Tx, within: Within) -> None:

@@ -31,7 +31,8 @@ async def _compose(ctx: Context, args: MakePack) -> tuple[Manifest, str]:
         async with ctx.snapshot() as tx:
             pieces, pending, notice = await _whole(tx, args, budget), 0, None
     else:
-        found = await gather(ctx, args.query, args, _CANDIDATES)
+        # not reranked: of a model that may fail, the same request would have other bytes
+        found = await gather(ctx, args.query, args, _CANDIDATES, reranked=False)
         rows, pending, notice = [passage.row for passage in found.passages], found.pending, found.notice
         pieces = [
             Piece(

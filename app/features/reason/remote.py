@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import httpx2
 import pydantic_core
 
-from app.kit.retry_after import retry_after
+from app.store.model_client import ModelClient
 from app.store.patience import CallFailed, patiently
 
 if TYPE_CHECKING:
     from app.settings import Settings
 
-log = logging.getLogger(__name__)
-
 _MAX_ANSWER: Final = 40_000
 _MAX_BODY: Final = 4 * 1024 * 1024
-_OK: Final = 200
-_BAD_REQUEST: Final = 400
-_TOO_MANY: Final = 429
-_SERVER: Final = 500
 _THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 _FIELDS: Final = ("max_tokens", "max_completion_tokens")
 """What the length of the answer is called: by nearly everybody, and by OpenAI's newer models."""
@@ -56,9 +48,7 @@ class Model:
 
     def __init__(self, terms: Terms | None) -> None:
         self.terms = terms
-        self._field = _FIELDS[0]
-        headers = {"authorization": f"Bearer {terms.key}"} if terms and terms.key else {}
-        self._client = httpx2.AsyncClient(headers=headers, timeout=terms.seconds if terms else None)
+        self._client = _client(terms) if terms else None
 
     @classmethod
     def of(cls, settings: Settings) -> Model:
@@ -66,7 +56,7 @@ class Model:
         if not settings.reason_url:
             return cls(None)
         terms = Terms(
-            url=settings.reason_url.rstrip("/"),
+            url=settings.reason_url,
             name=settings.reason_model,
             key=settings.reason_api_key.get_secret_value(),
             seconds=settings.reason_seconds,
@@ -90,33 +80,18 @@ class Model:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        if self._client is not None:
+            await self._client.aclose()
 
     async def _ask(self, prompt: list[dict[str, str]]) -> Said:
-        status, headers, body = await self._post(prompt, self._field)
-        if status == _BAD_REQUEST and _FIELDS[1].encode() in body and self._field != _FIELDS[1]:
-            self._field = _FIELDS[1]
-            status, headers, body = await self._post(prompt, self._field)
-        if status != _OK:
-            log.warning("the model answered with status %d", status)
-            again = status == _TOO_MANY or status >= _SERVER
-            raise CallFailed(f"it answered with status {status}", again=again, after=retry_after(headers))
-        return _text_of(body)
-
-    async def _post(self, prompt: list[dict[str, str]], field: str) -> tuple[int, httpx2.Headers, bytes]:
         assert self.terms is not None
-        sent = {"model": self.terms.name, "messages": prompt, "stream": False, field: self.terms.output_tokens}
-        try:
-            async with self._client.stream("POST", f"{self.terms.url}/chat/completions", json=sent) as answer:
-                body = bytearray()
-                async for part in answer.aiter_bytes():
-                    body += part
-                    if len(body) > _MAX_BODY:
-                        raise CallFailed("its answer is too large")
-                return answer.status_code, answer.headers, bytes(body)
-        except httpx2.HTTPError as error:
-            log.warning("the model cannot be reached (%s)", type(error).__name__)
-            raise CallFailed("it cannot be reached", again=True) from error
+        assert self._client is not None
+        sent = {"model": self.terms.name, "messages": prompt, "stream": False}
+        return _text_of(await self._client.post_either("/chat/completions", sent, _FIELDS, self.terms.output_tokens))
+
+
+def _client(terms: Terms) -> ModelClient:
+    return ModelClient("the language model", terms.url, terms.key, seconds=terms.seconds, most=_MAX_BODY)
 
 
 def _text_of(body: bytes) -> Said:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.features.collections import service as collections
@@ -38,7 +39,7 @@ from app.features.search.schemas import (
     SearchResult,
     SearchScope,
 )
-from app.features.search.service import embed_question, interleave, rank
+from app.features.search.service import embed_question, interleave, rank, rerank
 from app.gate.operation import Context, query
 from app.gate.policy import Rate, Scope
 from app.gate.site import Site
@@ -68,6 +69,16 @@ _SCOPES = {kind: collections.READ_SCOPES[kind.item] for kind in (Kind.PROMPTS, K
 _Found = dict[Kind, list[dict[str, Any]]]
 _Text = tuple[str, str, Trust | None]
 """Title, text, and whose it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What was found, of how much, whether words alone decided, and what is to be said of it."""
+
+    found: _Found
+    index: IndexState
+    by_words: bool = False
+    notices: tuple[str | None, ...] = ()
 
 
 @query("search.items", scope=READ_SCOPES, rate=Rate.READONLY)
@@ -154,42 +165,51 @@ async def _find(ctx: Context, args: Search) -> tuple[_Found, SearchMeta]:
     everything = [Kind.DOCUMENTS] if args.as_of is not None else list(_SCOPES)
     searched = everything if args.type is Kind.ALL else [args.type]
     kinds = _readable(ctx, searched)
-    found, index, notice = await _find_kinds(ctx, args, kinds)
-    return {kind: found.get(kind, []) for kind in _SCOPES}, _meta(ctx, args, kinds, index, notice)
+    answer = await _find_kinds(ctx, args, kinds)
+    return {kind: answer.found.get(kind, []) for kind in _SCOPES}, _meta(ctx, args, kinds, answer)
 
 
 def _readable(ctx: Context, kinds: Collection[Kind]) -> list[Kind]:
     return [kind for kind, scope in _SCOPES.items() if kind in kinds and scope in ctx.principal.scopes]
 
 
-async def _find_kinds(ctx: Context, args: Search, kinds: Sequence[Kind]) -> tuple[_Found, IndexState, str | None]:
+async def _find_kinds(ctx: Context, args: Search, kinds: Sequence[Kind]) -> _Answer:
+    limit = min(args.limit, MAX_LIMIT)
     if not kinds:
-        return {}, IndexState(total=0, pending=0), None
+        return _Answer({}, IndexState(total=0, pending=0), by_words=args.as_of is not None)
     if args.as_of is not None:
-        then = await past.find(ctx, args, moment(args.as_of), min(args.limit, MAX_LIMIT))
-        return {Kind.DOCUMENTS: then.hits}, IndexState(total=then.total, pending=0), then.notice
+        then = await past.find(ctx, args, moment(args.as_of), limit)
+        state = IndexState(total=then.total, pending=0)
+        return _Answer({Kind.DOCUMENTS: then.hits}, state, by_words=True, notices=(then.notice,))
     meaning = await embed_question(ctx, args.q) if args.semantic else None
     looked_at = _readable(ctx, _SCOPES) if Kind.COLLECTIONS in kinds else kinds  # they are found by members, too
     async with ctx.snapshot() as tx:
         if meaning is None:
-            return *await _literally(ctx, tx, args, kinds, looked_at), None
-        return *await _by_meaning(ctx, tx, args, kinds, looked_at, meaning), meaning.notice
+            return _Answer(*await _literally(ctx, tx, args, kinds, looked_at))
+        found, index = await _by_meaning(ctx, tx, args, kinds, looked_at, meaning)
+    documents, unordered = await rerank(ctx, args.q, found.get(Kind.DOCUMENTS, []), _shown)
+    found = {kind: (documents if kind is Kind.DOCUMENTS else found[kind])[:limit] for kind in kinds}
+    return _Answer(found, index, by_words=meaning.notice is not None, notices=(meaning.notice, unordered))
 
 
-def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState, notice: str | None) -> SearchMeta:
-    notices = [notice] if notice is not None else []
-    by_words = notice is not None or args.as_of is not None
-    mode = SearchMode.LITERAL if not args.semantic else SearchMode.LEXICAL if by_words else SearchMode.HYBRID
+def _shown(hit: Mapping[str, Any]) -> str:
+    """Give of a document what a reranker judges it by: its title, and the passage that matches best."""
+    return f"{hit['title']}\n{hit['highlight'] or ''}"
+
+
+def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], answer: _Answer) -> SearchMeta:
+    notices = [notice for notice in answer.notices if notice is not None]
+    by_meaning = SearchMode.LEXICAL if answer.by_words else SearchMode.HYBRID
     if args.limit > MAX_LIMIT:
         notices.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned.")
     return SearchMeta(
         semantic=args.semantic,
         query=args.q,
-        mode=mode,
+        mode=by_meaning if args.semantic else SearchMode.LITERAL,
         as_of=args.as_of,
         scope=SearchScope(types=list(kinds), tags=args.tags, restricted=ctx.principal.collections is not None),
-        index=index,
-        pending=index.pending,
+        index=answer.index,
+        pending=answer.index.pending,
         notice=" ".join(notices) or None,
     )
 
@@ -211,13 +231,13 @@ async def _literally(
 async def _by_meaning(
     ctx: Context, tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind], meaning: Meaning
 ) -> tuple[_Found, IndexState]:
-    """Rank in one statement, describe what is kept in another; once more, and deeper, where copies took all places."""
+    """Rank in one statement, describe the best in another; once more, and deeper, where copies took all places."""
     limit = min(args.limit, MAX_LIMIT)
     found, index, more = await _ranked(ctx, tx, args, kinds, looked_at, meaning, queries.CANDIDATES)
     # Few hits are no reason: in any larger workspace there are more candidates than hits that count.
     if more and len(found[Kind.DOCUMENTS]) < limit and any(hit.get("copies") for hit in found[Kind.DOCUMENTS]):
         found, index, _ = await _ranked(ctx, tx, args, kinds, looked_at, meaning, queries.MANY_CANDIDATES)
-    return {kind: found[kind][:limit] for kind in kinds}, index
+    return {kind: found[kind] for kind in kinds}, index
 
 
 async def _ranked(

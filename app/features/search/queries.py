@@ -220,11 +220,7 @@ _DESCRIBE: Final = {
     "document": """
 SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.content_digest, c.id AS chunk_id,
        c.content AS highlight, NULL::uuid AS member, text_trust(d.hands, d.created_by, $4) AS trust,
-       coalesce(c.section_path, (
-           SELECT s.section_path FROM chunks s
-            WHERE s.workspace_id = $1 AND s.document_id = d.id AND s.level = 'section' AND s.heading IS NOT NULL
-              AND NOT EXISTS (SELECT FROM chunks WHERE workspace_id = $1 AND document_id = d.id AND level = 'paragraph')
-            ORDER BY s.ordinal LIMIT 1)) AS section_path  -- of a document of headings alone, the first
+       c.section_path
   FROM unnest($2::uuid[], $3::uuid[]) AS hit(id, passage)
   JOIN documents d ON d.workspace_id = $1 AND d.id = hit.id
   LEFT JOIN LATERAL (

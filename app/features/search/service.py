@@ -1,4 +1,4 @@
-"""What a model makes of a question, how ranked lists become one, and scores that mean the same of every query."""
+"""What models make of a question, how ranked lists become one, and scores that mean the same of every query."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from app.features.indexing.service import Embedders
+from app.features.search.remote import Reranker
 from app.kit.language import NOT_LATIN, detect
+from app.kit.sanitize import sanitize
+from app.store.patience import CallFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from uuid import UUID
 
     import asyncpg
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from app.gate.operation import Context
 
 K = TypeVar("K", bound=str)
+T = TypeVar("T")
 
 DENSE_WEIGHT: Final = 0.4
 SPOKEN_WEIGHT: Final = 0.3
@@ -47,6 +51,14 @@ _UNHELPFUL: Final[dict[str, frozenset[str]]] = {"minilm": NOT_LATIN}
 _UNLEARNED: Final = "Words alone decided: the embedding model has not learned the language of this query."
 _AWAY: Final = "Words alone decided: the embedding model cannot be asked just now; search again later."
 
+RERANKED: Final = 30
+"""Results that a reranker is shown at most: what answers is among the first, and each text costs."""
+
+RERANKED_CHARACTERS: Final = 2_000
+"""Of each: no passage is longer, and many models read no more."""
+
+UNRANKED: Final = "results are in the order of the search itself"
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -72,6 +84,29 @@ async def embed_question(ctx: Context, text: str) -> Meaning:
 def helps(model: str, language: str) -> bool:
     """Tell whether a model's vectors say anything about a query in a language; else words alone decide."""
     return language not in _UNHELPFUL.get(model.split("-", 1)[0], frozenset())
+
+
+def considered(ctx: Context, limit: int) -> int:
+    """Tell how many results to read for a limit: where they are reranked, the best may come from behind it."""
+    return max(limit, RERANKED) if ctx.get(Reranker).on else limit
+
+
+async def rerank(
+    ctx: Context, question: str, found: Sequence[T], text_of: Callable[[T], str]
+) -> tuple[list[T], str | None]:
+    """Put the first results into the reranker's order, if there is one; no snapshot may be open while it thinks.
+
+    Those behind stay behind. Where it fails all stay as they are, and a sentence says why.
+    """
+    reranker, shown = ctx.get(Reranker), found[:RERANKED]
+    if not reranker.on or len(shown) < 2:  # noqa: PLR2004  one result has no order
+        return list(found), None
+    texts = [sanitize(text_of(item))[:RERANKED_CHARACTERS] for item in shown]
+    try:
+        order = await reranker.order(str(ctx.workspace_id), question, texts)
+    except CallFailed as error:
+        return list(found), f"The reranker failed ({error}): {UNRANKED}."
+    return [*(shown[place] for place in order), *found[len(shown) :]], None
 
 
 @dataclass(frozen=True, slots=True)
