@@ -74,6 +74,7 @@ REQUIREMENTS |= {
     "ERR-400": "what cannot be understood is 400 INVALID_REQUEST and names the field",
     "ERR-401-NONE": "without a credential: 401 with WWW-Authenticate naming the resource metadata",
     "ERR-401-BAD": "unknown and malformed credentials: 401",
+    "ERR-401-HEADER": "headers hold printable ASCII; a challenge's description fits the credential that was refused",
     "ERR-401-EXPIRED": "expired keys: 401",
     "ERR-401-REVOKED": "revoked keys: 401",
     "ERR-401-FAST": "a revocation holds on every instance within 5 seconds",
