@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from app.kit.errors import InvalidRequest
-from app.kit.schema import TAG_PATTERN, Model, unstorable
+from app.kit.schema import NEW_TAG_PATTERN, TAG_PATTERN, Model, unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,9 @@ _MESSAGES = {
 _PATTERNS = {
     "String should match pattern '\\S'": "must hold more than blanks",
     f"String should match pattern '{TAG_PATTERN}'": "must not hold control characters",
+    f"String should match pattern '{NEW_TAG_PATTERN}'": (
+        "a tag must not hold commas, which stand between tags, or control characters"
+    ),
 }
 """Patterns in words: people and models read these messages."""
 _MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")

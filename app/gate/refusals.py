@@ -32,7 +32,9 @@ _NOT_VALID = {
 
 def not_valid(scheme: str, credential: str) -> Unauthenticated:
     """Say what is wrong with a credential that nobody is known by, and where another of its kind comes from."""
-    message = _NOT_VALID.get(scheme, f"The Authorization header is of no scheme that is known here. Send {HOW_TO_SEND}.")
+    message = _NOT_VALID.get(
+        scheme, f"The Authorization header is of no scheme that is known here. Send {HOW_TO_SEND}."
+    )
     if scheme == "bearer" and looks_like_api_key(credential):
         message = "This is no access token but looks like an API key: send it as `Authorization: API-Key <key>`."
     return Unauthenticated(message, presented=True)

@@ -116,6 +116,7 @@ REQUIREMENTS |= {
     "COL-REVISION": "collections have revision and ETag; If-Match and expectedRevision guard every write of them",
     "COL-RACE": "adders of the same items at once count each item once",
     "COL-TRASH": "a deleted item vanishes from items and counts, and comes back when it is restored",
+    "TAG-COMMA": "no write takes a tag that is blank or holds a comma; old ones stay until they are changed",
     "TAGS": "GET /v1/tags lists the tags in use with counts by kind",
     "TRASH-LIST": "GET /v1/trash lists what was deleted, of the kinds that the caller may read",
     "TRASH-RESTORE": "a restored item is as it was, and search finds it again",

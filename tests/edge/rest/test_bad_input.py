@@ -126,13 +126,19 @@ async def test_update_refuses_a_field_that_is_wrong(alice, make, sql, name, valu
     assert await checksum(sql, alice.workspace_id) == before
 
 
+NO_TAG = "a tag must not hold commas, which stand between tags, or control characters"
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
         ("title", " ", "must hold more than blanks"),
         ("title", None, "must not be null; leave it out to keep it"),
         ("tags", None, "must not be null; leave it out to keep it"),
-        ("tags", ["a\nb"], "must not hold control characters"),
+        ("tags", ["a\nb"], NO_TAG),
+        ("tags", ["a,b"], NO_TAG),
+        ("tags", '["a, b"]', NO_TAG),
+        ("tags", ["\u3000 "], "must not be blank"),
         ("titel", "x", "unknown field; remove it"),
         ("If-Match", "r1", 'must be * or a list of quoted entity tags, such as "r3-0123456789abcdef"'),
     ],
