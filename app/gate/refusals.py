@@ -24,17 +24,15 @@ if TYPE_CHECKING:
 HOW_TO_SEND = "`Authorization: API-Key <key>` or `Authorization: Bearer <token>`"
 _PLAN_RETRY_SECONDS = 5
 _NOT_VALID = {
-    "api-key": "The API key is unknown, expired or revoked. Check that the whole key was sent; if it was, make a new one.",
-    "bearer": "The access token is unknown, expired or revoked. Get another with the refresh token, or authorize again.",
+    "api-key": "The API key is unknown, expired or revoked. Check that it was sent whole; if it was, make a new one.",
+    "bearer": "The access token is unknown, expired or revoked. Refresh it, or authorize again.",
     "session": "The browser's session is unknown or has ended. Sign in again.",
 }
 
 
 def not_valid(scheme: str, credential: str) -> Unauthenticated:
     """Say what is wrong with a credential that nobody is known by, and where another of its kind comes from."""
-    message = _NOT_VALID.get(
-        scheme, f"The Authorization header is of no scheme that is known here. Send {HOW_TO_SEND}."
-    )
+    message = _NOT_VALID.get(scheme, f"The Authorization header is of an unknown scheme. Send {HOW_TO_SEND}.")
     if scheme == "bearer" and looks_like_api_key(credential):
         message = "This is no access token but looks like an API key: send it as `Authorization: API-Key <key>`."
     return Unauthenticated(message, presented=True)

@@ -177,6 +177,10 @@ async def _find_kinds(ctx: Context, args: Search, kinds: Sequence[Kind]) -> tupl
 
 def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], index: IndexState, notice: str | None) -> SearchMeta:
     notices = [notice] if notice is not None else []
+    if not kinds:
+        wanted = Kind.DOCUMENTS if args.type is Kind.ALL else args.type  # of all, only the documents of then can lack
+        scope = _SCOPES[wanted].value
+        notices.append(f"Nothing was searched: this credential lacks the scope {scope}; use one that was granted it.")
     by_words = notice is not None or args.as_of is not None
     mode = SearchMode.LITERAL if not args.semantic else SearchMode.LEXICAL if by_words else SearchMode.HYBRID
     if args.limit > MAX_LIMIT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 
 import pytest
@@ -317,6 +318,25 @@ async def test_another_method_is_405_and_says_what_the_path_takes(alice, method,
     answer = await alice.client.request(method, path.replace("{id}", str(uuid.uuid4())))
     assert assert_refused(answer, 405)["reason"] == "METHOD_NOT_ALLOWED"
     assert {name.strip() for name in answer.headers["allow"].split(",")} - {"HEAD", "OPTIONS"} == allowed
+
+
+def taken():
+    """Each path of the interface, with what it takes."""
+    found = {}
+    for face in rest_faces():
+        found.setdefault(face.rest.path, set()).add(face.rest.method)
+    return found
+
+
+@pytest.mark.parametrize("path", taken())
+@proves("ERR-405")
+async def test_no_path_is_read_as_an_id_of_another_by_any_method(alice, path):
+    takes = taken()[path]
+    here = re.sub(r"\{\w+\}", str(uuid.uuid4()), path)
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - takes:
+        answer = await alice.client.request(method, here)
+        assert assert_refused(answer, 405)["reason"] == "METHOD_NOT_ALLOWED", method
+        assert {name.strip() for name in answer.headers["allow"].split(",")} == takes, method
 
 
 @pytest.mark.parametrize(

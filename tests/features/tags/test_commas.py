@@ -21,8 +21,8 @@ SET = {
     "documents": (
         "UPDATE documents SET tags = $2 WHERE id = $1",
         "UPDATE document_revisions SET tags = $2 WHERE document_id = $1",
-        "INSERT INTO document_tags (workspace_id, tag, document_id) "
-        "SELECT workspace_id, unnest($2::text[]), id FROM documents WHERE id = $1",
+        """INSERT INTO document_tags (workspace_id, tag, document_id)
+           SELECT workspace_id, unnest($2::text[]), id FROM documents WHERE id = $1""",
     ),
     "prompts": ("UPDATE prompts SET tags = $2 WHERE id = $1",),
     "collections": ("UPDATE collections SET tags = $2 WHERE id = $1",),
