@@ -391,7 +391,7 @@ REQUIREMENTS |= {
     "PACK-LEFT": "a pack tells what it left out of which document, and why",
     "PACK-REACH": "a pack is gone with a purged document, and absent for who does not see all that it names",
     "UPLOAD": "POST upload takes a form with a file and answers 202, `processing`; its text comes as version 2",
-    "UPLOAD-KINDS": "PDF, Office, HTML, EPUB, CSV, JSON, notebooks, mail, text and code are read",
+    "UPLOAD-KINDS": "every kind that a refusal offers is read: PDF, Office, OpenDocument, mail (EML, MSG), tables, text and more",
     "UPLOAD-WHOLE": "each word of a file stands in its text: up to a page's edges, and what stands on every page",
     "UPLOAD-TITLE": "a file's own title is taken, else its first heading; what programs fill in is none",
     "UPLOAD-ORIGINAL": "the file is kept as it was, once for a workspace, until its last document is purged",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 import pytest
@@ -15,7 +16,7 @@ from tests.features.oauth.flow import ISSUER
 from tests.features.oauth.test_resources import PATHS, ask
 from tests.support.service import client_of
 
-EXPIRED = "UPDATE oauth_access_tokens SET expires_at = clock_timestamp() - interval '1 s'"
+EXPIRED = "UPDATE oauth_tokens SET expires_at = clock_timestamp() WHERE token_hash = $1"
 ALLOWED = set(b" !") | set(range(0x23, 0x5C)) | set(range(0x5D, 0x7F))
 
 
@@ -35,7 +36,7 @@ def refused(flow, people, sql, app):
     async def make(kind, path):
         if kind == "expired token":
             token = (await flow.tokens(resource=ISSUER + path))["access_token"]
-            await sql.execute(EXPIRED)
+            await sql.execute(EXPIRED, hashlib.sha256(token.encode()).digest())
             return f"Bearer {token}"
         if kind == "another surface's token":
             other = "/v1" if path != "/v1" else "/mcp"
@@ -92,8 +93,8 @@ async def test_nobody_and_a_narrow_token_are_challenged_in_the_same_characters(f
         assert described(narrow) == ""
 
 
-async def test_an_ended_session_is_told_to_sign_in(people):
-    answer = await (await people.browser(cookie="x" * 43)).get("/v1/keys")
+async def test_an_ended_session_is_told_to_sign_in(make):
+    answer = await (await make.browser(cookie="x" * 43)).get("/v1/keys")
     assert answer.status_code == 401
     assert described(answer) == answer.json()["error"]["message"]
     assert "Sign in" in answer.json()["error"]["message"]
