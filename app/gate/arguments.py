@@ -19,8 +19,12 @@ _MAX_PROBLEMS = 20
 _MAX_FIELD_LENGTH = 200
 _NO_ID = "not an id; take it from a list, a search or an earlier answer"
 _NO_OBJECT = "must be an object"
+_UNKNOWN = "unknown field; remove it"
+_PAST = (
+    "documents, prompts and the search for items alone are read as they were; leave it out here, and read what you "
+    "find with it"
+)
 _MESSAGES = {
-    "extra_forbidden": "unknown field; remove it",
     "missing": "required",
     "uuid_parsing": _NO_ID,
     "uuid_type": _NO_ID,
@@ -62,11 +66,18 @@ def parse_args(model: type[A], raw: dict[str, Any]) -> A:
         raise InvalidRequest(f"{first['field']}: {first['message']}{more}", details=problems) from error
 
 
+def unknown(name: str) -> str:
+    """Say of a field that it is none here; of `asOf` also where it is one, since some reads have it."""
+    return _PAST if name == "asOf" else _UNKNOWN
+
+
 def _field(location: tuple[int | str, ...]) -> str:
     return ".".join(str(part) for part in location)[:_MAX_FIELD_LENGTH] or "body"
 
 
 def _message(item: Mapping[str, Any]) -> str:
     message: str = item["msg"]
+    if item["type"] == "extra_forbidden":
+        return unknown(str(item["loc"][-1]))
     known = _MESSAGES.get(item["type"]) or _PATTERNS.get(message)
     return known or _MEMBER.sub(r"\1", message.removeprefix("Value error, "))

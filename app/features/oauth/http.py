@@ -12,6 +12,7 @@ from starlette.responses import Response
 from app.edge import errors
 from app.edge.asgi import ClientGone, header, printable, read_body
 from app.edge.rest.raw import Raw
+from app.edge.revalidation import revalidated
 from app.edge.web.page import gate_of, web_of
 from app.features.oauth.provider.server import Json, Request
 from app.features.oauth.wire import oauth_of
@@ -142,7 +143,8 @@ async def metadata(request: HttpRequest) -> Response:
     if below is not None and f"/{below}" not in oauth.terms.targets.paths:
         raise NotFound("Nothing is served at this path.")
     body = pydantic_core.to_json(oauth.metadata)
-    return Response(body, headers={"cache-control": "public, max-age=300"}, media_type="application/json")
+    kept = Response(body, headers={"cache-control": "public, max-age=300"}, media_type="application/json")
+    return revalidated(request, kept)
 
 
 _READ = "describes the server to programs that have no credential yet"
