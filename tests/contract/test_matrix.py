@@ -257,7 +257,7 @@ async def test_a_spent_rate_is_said_before_a_feature_that_the_plan_lacks(
 ):
     args = await example(face, make, alice)
     async with one_call_a_minute(settings, database, tmp_path) as bare:
-        client = bare.client(alice.key)
+        client = bare.client((await make.user()).key)  # who called nothing yet
         outcomes = [await face.call(client, args) for _ in range(2)]
     assert [outcome.reason for outcome in outcomes] == ["FEATURE_NOT_IN_PLAN", "RATE_LIMITED"]
 
