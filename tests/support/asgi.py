@@ -18,7 +18,7 @@ Message = MutableMapping[str, Any]
 PROXY = "127.0.0.1"
 _VALUE = re.compile(rb"[ -~]*")
 _PARAMETER = rb'[a-z_]+="[ !#-\[\]-~]*"'
-_CHALLENGE = re.compile(rb"(Bearer|Basic) " + _PARAMETER + rb"(, " + _PARAMETER + rb")*")
+_CHALLENGE = re.compile(rb"(Bearer|Basic)( " + _PARAMETER + rb"(, " + _PARAMETER + rb")*)?")
 
 
 class Transport(httpx2.AsyncBaseTransport):
