@@ -18,7 +18,7 @@ from app.edge.mcp.guard import Guard
 from app.edge.mcp.routes import RESOURCES, REST, endpoints, mcp_routes, surfaces
 from app.edge.middleware import Envelope
 from app.edge.rest.openapi import openapi_routes
-from app.edge.rest.router import OperationRoute, OperationsFirst
+from app.edge.rest.router import OperationRoute, OperationsFirst, yield_to_narrower
 from app.edge.shared_host import SharedHost
 from app.edge.web.routes import page_routes
 from app.edge.web.web import Web, templates_folder
@@ -122,6 +122,7 @@ def create_app(settings: Settings) -> FastAPI:
         )
         for face in features.collect("rest", "ROUTES")
     ]
+    yield_to_narrower(routes)
     Inventory.of(route.face.operation for route in routes)
     raw = [Route(raw.path, raw.endpoint, methods=list(raw.methods)) for raw in features.collect("http", "ROUTES")]
     tools, templates = list(features.collect("tools", "TOOLS")), features.collect("resources", "TEMPLATES")

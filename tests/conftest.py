@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import asyncpg
 import pytest
 import pytest_asyncio
@@ -107,13 +109,20 @@ async def twin(settings):
         yield app
 
 
-@pytest_asyncio.fixture(scope="session")
-async def strict(settings, database, tmp_path_factory):
-    """Factories of an instance whose plans allow one call of each family a minute."""
-    plans = tmp_path_factory.mktemp("plans") / "plans.toml"
+@contextlib.asynccontextmanager
+async def one_call_a_minute(settings, database, folder, *features):
+    """Factories of an instance whose plan has these features and allows one call of each family a minute."""
+    plans = folder / "plans.toml"
     families = "{ scrape = 1, api = 1, readonly = 1 }"
     plans.write_text(
-        f'[self-hosted]\nfeatures = ["web_pages"]\nwindow_seconds = 60\nrates = {families}\n', encoding="utf-8"
+        f"[self-hosted]\nfeatures = {list(features)}\nwindow_seconds = 60\nrates = {families}\n", encoding="utf-8"
     )
     async with serving(settings.model_copy(update={"plans_file": plans})) as app:
         yield Make(app, database)
+
+
+@pytest_asyncio.fixture(scope="session")
+async def strict(settings, database, tmp_path_factory):
+    """Factories of an instance whose plans allow one call of each family a minute."""
+    async with one_call_a_minute(settings, database, tmp_path_factory.mktemp("plans"), "web_pages") as made:
+        yield made

@@ -1,7 +1,9 @@
-"""Small ASGI helpers shared by the wires: reading a bounded body, finding a header, sending bytes."""
+"""Small ASGI helpers shared by the wires: reading a bounded body, finding and writing headers, sending bytes."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from app.kit.errors import PayloadTooLarge, UnsupportedMediaType
@@ -18,6 +20,8 @@ Headers = list[tuple[bytes, bytes]]
 _PLAIN = frozenset({"", "identity"})
 _UNENCODED = "Bodies are read as they are: send it uncompressed, without Content-Encoding (accepted: identity)."
 BODILESS = frozenset({204, 304})
+_UNPRINTABLE = re.compile(r"[^ -~]+")
+_UNQUOTABLE = str.maketrans({'"': "'", "\\": "/"})
 
 
 class ClientGone(Exception):
@@ -28,6 +32,16 @@ def header(scope: Scope, name: bytes) -> str | None:
     """Find a request header (lower-case name); several lines of it are joined by commas (RFC 9110 section 5.3)."""
     values = [value for key, value in scope["headers"] if key == name]
     return b", ".join(values).decode("latin-1") if values else None
+
+
+def printable(text: str) -> str:
+    """Reduce a text to what the value of a header may hold: printable ASCII, so that strict clients can read it."""
+    return _UNPRINTABLE.sub("", unicodedata.normalize("NFKD", text))
+
+
+def quoted(text: str) -> str:
+    """Write a text as the quoted string of a challenge's parameter, without escapes (RFC 6750 section 3)."""
+    return f'"{printable(text).translate(_UNQUOTABLE)}"'
 
 
 async def read_body(scope: Scope, receive: Receive, limit: int, *, frame: int = 0) -> bytes:

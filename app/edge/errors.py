@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pydantic_core
 
+from app.edge.asgi import quoted
 from app.gate.limiter import RateState
 from app.gate.policy import Scope
 from app.kit.errors import AppError, InsufficientScope, Internal, Kind, RateLimited, Unauthenticated
@@ -67,15 +68,15 @@ def challenge(error: AppError, resource: ProtectedResource) -> str | None:
     A 401 lists every scope, so that a client asks once; a 403 lists what the token has and what it lacks.
     """
     if isinstance(error, Unauthenticated):
-        parts = ['error="invalid_token"', f'error_description="{error.message}"'] if error.presented else []
+        parts = {"error": "invalid_token", "error_description": error.message} if error.presented else {}
         names = list(resource.vocabulary.names)
     elif isinstance(error, InsufficientScope) and error.granted is not None:
-        parts = ['error="insufficient_scope"']
+        parts = {"error": "insufficient_scope"}
         names = resource.vocabulary.write(map(Scope, error.granted.union(error.scopes)))
     else:
         return None
-    parts += [f'scope="{" ".join(names)}"', f'resource_metadata="{resource.metadata_url}"']
-    return "Bearer " + ", ".join(parts)
+    parts |= {"scope": " ".join(names), "resource_metadata": resource.metadata_url}
+    return "Bearer " + ", ".join(f"{name}={quoted(value)}" for name, value in parts.items())
 
 
 def error_headers(error: AppError, resource: ProtectedResource) -> list[tuple[bytes, bytes]]:

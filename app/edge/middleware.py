@@ -8,13 +8,16 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any
 
-from app.edge.asgi import header
+from app.edge.asgi import header, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from app.edge.asgi import Message, Receive, Scope, Send
 
 log = logging.getLogger("app.access")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+_UNPRINTABLE = re.compile(rb"[^ -~]")
 
 _NOSNIFF = (b"x-content-type-options", b"nosniff")
 _PAGE_MARK = b"content-security-policy"
@@ -48,6 +51,8 @@ _PREFLIGHT = [
 class Envelope:
     """Wraps every response: a request id in and out, the standing headers, one access line, CORS preflight.
 
+    Whatever texts headers were made of, they leave as printable ASCII: clients give up on others, or split at them.
+
     `Access-Control-Allow-Origin: *` is safe here: credentials travel in a header that a page must hold itself, and a
     browser shows no answer to a request with cookies to another site under `*`. Pages, which are known by their content
     security policy, bring their own headers and are nobody else's to read, unless they say so.
@@ -78,7 +83,7 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = message.get("headers", ())
+                given = _readable(message.get("headers", ()))
                 standing = self._page_headers if any(name == _PAGE_MARK for name, _ in given) else self._headers
                 message["headers"] = [*given, *standing, (b"x-request-id", request_id.encode())]
             await send(message)
@@ -88,6 +93,13 @@ class Envelope:
         finally:
             if log.isEnabledFor(logging.INFO):
                 _log_access(scope, request_id, status, time.perf_counter() - started)
+
+
+def _readable(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    return [
+        (name, printable(value.decode(errors="ignore")).encode() if _UNPRINTABLE.search(value) else value)
+        for name, value in headers
+    ]
 
 
 def _log_access(scope: Scope, request_id: str, status: int, seconds: float) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from app.kit.errors import InvalidRequest
-from app.kit.schema import TAG_PATTERN, EachAlone, Model, unstorable
+from app.kit.schema import NEW_TAG_PATTERN, TAG_PATTERN, EachAlone, Model, unstorable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +20,12 @@ _MAX_PROBLEMS = 20
 _MAX_FIELD_LENGTH = 200
 _NO_ID = "not an id; take it from a list, a search or an earlier answer"
 _NO_OBJECT = "must be an object"
+_UNKNOWN = "unknown field; remove it"
+_PAST = (
+    "documents, prompts and the search for items alone are read as they were; leave it out here, and read what you "
+    "find with it"
+)
 _MESSAGES = {
-    "extra_forbidden": "unknown field; remove it",
     "missing": "required",
     "uuid_parsing": _NO_ID,
     "uuid_type": _NO_ID,
@@ -32,6 +36,9 @@ _MESSAGES = {
 _PATTERNS = {
     "String should match pattern '\\S'": "must hold more than blanks",
     f"String should match pattern '{TAG_PATTERN}'": "must not hold control characters",
+    f"String should match pattern '{NEW_TAG_PATTERN}'": (
+        "a tag must not hold commas, which stand between tags, or control characters"
+    ),
 }
 """Patterns in words: people and models read these messages."""
 _MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")
@@ -69,11 +76,18 @@ def _read_later(model: type[Model]) -> frozenset[str]:
     return frozenset(field.alias or name for name, field in marked)
 
 
+def unknown(name: str) -> str:
+    """Say of a field that it is none here; of `asOf` also where it is one, since some reads have it."""
+    return _PAST if name == "asOf" else _UNKNOWN
+
+
 def _field(location: tuple[int | str, ...]) -> str:
     return ".".join(str(part) for part in location)[:_MAX_FIELD_LENGTH] or "body"
 
 
 def _message(item: Mapping[str, Any]) -> str:
     message: str = item["msg"]
+    if item["type"] == "extra_forbidden":
+        return unknown(str(item["loc"][-1]))
     known = _MESSAGES.get(item["type"]) or _PATTERNS.get(message)
     return known or _MEMBER.sub(r"\1", message.removeprefix("Value error, "))

@@ -14,7 +14,7 @@ from app.gate.arguments import parse_args
 from app.gate.guesses import Guesses
 from app.gate.operation import Context, Operation
 from app.gate.quota import Meters, Quota
-from app.gate.refusals import accepts, insufficient, not_accepted, without_plan
+from app.gate.refusals import HOW_TO_SEND, accepts, insufficient, not_accepted, not_valid, without_plan
 from app.kit.errors import (
     AppError,
     FeatureNotInPlan,
@@ -177,8 +177,7 @@ class Gate:
         if not scheme and credential.session:
             scheme, text = SESSION, credential.session
         elif not scheme:
-            msg = "Send a credential: `Authorization: API-Key gm_…` or `Authorization: Bearer …`."
-            raise Unauthenticated(msg)
+            raise Unauthenticated(f"Send a credential: {HOW_TO_SEND}.")
         elif scheme.lower() == SESSION:  # a cookie's value is no credential for programs
             scheme = ""
         resolver = self._resolvers.get(scheme.lower())
@@ -186,11 +185,7 @@ class Gate:
         if principal is None:
             if credential.address is not None:
                 await self._guesses.count(credential.address)
-            msg = (
-                "The credential is unknown, expired or revoked. "
-                "Check that the header reads `Authorization: API-Key gm_…`; if it does, create a new key."
-            )
-            raise Unauthenticated(msg, presented=True)
+            raise not_valid(scheme.lower(), text)
         agent = _printable(credential.agent)
         if self._marks is not None and principal.credential_id is not None:
             self._marks.used(principal.kind, principal.credential_id, agent or _printable(credential.client))

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, get_type_hints
 
+from app.gate.principal import CredentialKind
 from app.kit.schema import Model
 from app.store.tx import reach
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from app.gate.policy import Feature, Meter, Rate, Scope
-    from app.gate.principal import CredentialKind, Principal
+    from app.gate.principal import Principal
     from app.kit.errors import AppError
     from app.store.jobs import Job
     from app.store.postgres import Database
@@ -131,7 +132,8 @@ class Context:
 class Operation(Generic[A, R]):
     """A capability with its policy; its REST route and its tool are two faces of it.
 
-    `credentials` names the kinds that are let in; empty: every kind. A `single` command is one statement: a database
+    `credentials` names the kinds that are let in; empty: every kind, but over REST a browser's session only where the
+    operation `takes_cookies`. A `single` command is one statement: a database
     function that sets the tenant, changes what it changes and records that itself (`Context.call`); where `single` is a
     function, it tells for which arguments. Any of the `scopes` is enough, unless `every_scope`; `whole_workspace`: not
     for keys that are restricted to collections.
@@ -163,6 +165,7 @@ class Operation(Generic[A, R]):
     prepare: Callable[[Context, A], Awaitable[Any]] | None = None
     every_scope: bool = False
     whole_workspace: bool = False
+    takes_cookies: bool = False
 
     def lacking(self, granted: frozenset[Scope]) -> tuple[Scope, ...]:
         """Give the scopes that a credential lacks for this: all that are missing, or those of which one would do."""
@@ -213,6 +216,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
     prepare: Function[A, Any] | None = None,
     every_scope: bool = False,
     whole_workspace: bool = False,
+    takes_cookies: bool = False,
 ) -> Callable[[Callable[..., Awaitable[R]]], Operation[A, R]]:
     scopes = () if scope is None else scope if isinstance(scope, tuple) else (scope,)
 
@@ -239,6 +243,7 @@ def _declare(  # noqa: PLR0913  one keyword for each word of the policy
             prepare,
             every_scope,
             whole_workspace,
+            takes_cookies or CredentialKind.SESSION in credentials,
         )
 
     return declare

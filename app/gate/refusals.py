@@ -13,13 +13,29 @@ from app.kit.errors import (
     InsufficientScope,
     PlanRequired,
     SignInRequired,
+    Unauthenticated,
 )
+from app.kit.secrets import looks_like_api_key
 
 if TYPE_CHECKING:
     from app.gate.operation import Operation
     from app.gate.principal import Principal
 
+HOW_TO_SEND = "`Authorization: API-Key <key>` or `Authorization: Bearer <token>`"
 _PLAN_RETRY_SECONDS = 5
+_NOT_VALID = {
+    "api-key": "The API key is unknown, expired or revoked. Check that it was sent whole; if it was, make a new one.",
+    "bearer": "The access token is unknown, expired or revoked. Refresh it, or authorize again.",
+    "session": "The browser's session is unknown or has ended. Sign in again.",
+}
+
+
+def not_valid(scheme: str, credential: str) -> Unauthenticated:
+    """Say what is wrong with a credential that nobody is known by, and where another of its kind comes from."""
+    message = _NOT_VALID.get(scheme, f"The Authorization header is of an unknown scheme. Send {HOW_TO_SEND}.")
+    if scheme == "bearer" and looks_like_api_key(credential):
+        message = "This is no access token but looks like an API key: send it as `Authorization: API-Key <key>`."
+    return Unauthenticated(message, presented=True)
 
 
 def insufficient(operation: Operation[Any, Any], principal: Principal) -> InsufficientScope:

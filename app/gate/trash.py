@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from app.kit.guarded import Lease
     from app.store.tx import Tx
 
+DAYS = 30
+"""How long a deleted item can be restored."""
+
+
+def in_trash(item_id: UUID) -> str:
+    """Say of an item that was just deleted where it is, and how it comes back."""
+    return (
+        f"It lies in the trash for {DAYS} days: a person restores it on the dashboard's page Trash, a program with "
+        f"POST /v1/trash/{item_id}/restore."
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Bin:

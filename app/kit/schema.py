@@ -242,11 +242,25 @@ def _unique(values: list[str]) -> list[str]:
 
 
 TAG_PATTERN = r"^[^\x00-\x1f\x7f-\x9f]+$"
-Tag = Annotated[str, Field(min_length=1, max_length=100, pattern=TAG_PATTERN)]
-Tags = Annotated[list[Tag], BeforeValidator(as_list), AfterValidator(_unique), Field(max_length=100)]
-"""Tags in the caller's order, duplicates dropped, each 1–100 characters without control characters."""
+NEW_TAG_PATTERN = r"^[^\x00-\x1f\x7f-\x9f,]+$"
+_Tag = Annotated[str, Field(min_length=1, max_length=100)]
+_NewTag = Annotated[_Tag, Field(pattern=NEW_TAG_PATTERN), AfterValidator(str.strip), NotBlank]
+Tags = Annotated[list[_NewTag], BeforeValidator(as_list), AfterValidator(_unique), Field(max_length=100)]
+"""Tags to keep, in the caller's order, without the blanks around each, duplicates dropped; each 1–100 characters.
 
-TagFilter = Annotated[Tags, Field(description="Only items that carry all of these tags.")]
+None is blank, holds control characters, or a comma: lists of tags in addresses and forms are divided by commas.
+"""
+
+OldTags = Annotated[
+    list[Annotated[_Tag, Field(pattern=TAG_PATTERN)]],
+    BeforeValidator(as_list),
+    AfterValidator(_unique),
+    Field(max_length=100),
+]
+"""Tags as they may stand in rows and archives from before `Tags` said more: with commas, or blank."""
+
+TagFilter = Annotated[OldTags, Field(description="Only items that carry all of these tags.")]
+"""Tags to look for; an old one with a comma is found when it is sent in a JSON array."""
 
 
 def unstorable(value: Any) -> str | None:

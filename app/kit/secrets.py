@@ -54,6 +54,11 @@ def parse_api_key(text: str) -> ApiKeyText | None:
     return ApiKeyText(match.group(1), match.group(2)) if match else None
 
 
+def looks_like_api_key(text: str) -> bool:
+    """Tell whether somebody means an API key by it, whole or not."""
+    return text.startswith("gm_")
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A random secret of 256 bits that is stored as its digest only."""

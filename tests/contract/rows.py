@@ -227,7 +227,7 @@ _TABLE = """
 4.2 | 60 to 100 lines of /llms.txt | DISC-LLMS
 4.2 | limits by user, sliding, Retry-After | RATE-USER RATE-EXACT ERR-429
 4.2 | families | RATE-FAMILY
-4.3 | the order of refusals | ORDER-401 ORDER-402 ORDER-403 ORDER-429 QUOTA-ORDER
+4.3 | the order | ORDER-401 ORDER-402 ORDER-403 ORDER-429 ORDER-RATE ORDER-FEATURE ORDER-400 ORDER-404 QUOTA-ORDER
 5 | /AGENTS.md | DISC-AGENTS DISC-OPERATOR
 5 | /llms.txt and /llms-full.txt | DISC-LLMS
 5 | /docs/llms.txt, /docs/llms-full.txt, pages with .md | DISC-DOCS

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.gate.policy import READ_SCOPES
+from tests.conftest import one_call_a_minute
 from tests.contract.requirements import proves
 from tests.support.examples import example, id_fields, listed, make_id, never_issued
 from tests.support.faces import KEY_FACES, RestFace, ToolFace, label
@@ -24,6 +25,7 @@ each_write = pytest.mark.parametrize("face", [f for f in KEY_FACES if changes(f.
 each_scoped = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.scopes], ids=label)
 each_body = pytest.mark.parametrize("face", [f for f in KEY_FACES if isinstance(f, RestFace) and f.has_body], ids=label)
 each_with_id = pytest.mark.parametrize("face", [f for f in KEY_FACES if id_fields(f)], ids=label)
+each_featured = pytest.mark.parametrize("face", [f for f in KEY_FACES if f.operation.feature], ids=label)
 each_planned = pytest.mark.parametrize("face", [f for f in KEY_FACES if not f.operation.plan_exempt], ids=label)
 
 UNKNOWN_KEY = f"gm_{'0' * 12}_{'x' * 36}"
@@ -236,6 +238,38 @@ async def test_the_rate_is_checked_before_the_body_and_the_body_before_the_opera
     first = await face.call_with_garbage(strict.client(fresh.key), args)
     second = await face.call_with_garbage(strict.client(fresh.key), args)
     assert (first.status, second.status) == (400, 429)
+
+
+@each_featured
+@proves("ORDER-FEATURE")
+async def test_a_feature_that_the_plan_lacks_is_said_before_what_is_wrong_with_the_request(face, alice, make):
+    args = await example(face, make, alice)
+    await make.plan(alice, "Pro")
+    client = make.client(await make.key(alice))
+    for outcome in (await face.call(client, args | {"nonsense": "x"}), await face.call_with_garbage(client, args)):
+        assert (outcome.status, outcome.reason) == (402, "FEATURE_NOT_IN_PLAN")
+
+
+@each_featured
+@proves("ORDER-RATE")
+async def test_a_spent_rate_is_said_before_a_feature_that_the_plan_lacks(
+    face, alice, make, settings, database, tmp_path
+):
+    args = await example(face, make, alice)
+    async with one_call_a_minute(settings, database, tmp_path) as bare:
+        client = bare.client((await make.user()).key)  # who called nothing yet
+        outcomes = [await face.call(client, args) for _ in range(2)]
+    assert [outcome.reason for outcome in outcomes] == ["FEATURE_NOT_IN_PLAN", "RATE_LIMITED"]
+
+
+@each_with_id
+@proves("ORDER-400")
+async def test_what_is_wrong_with_a_request_is_said_before_that_its_object_is_absent(face, alice, make):
+    args = await example(face, make, alice)
+    absent = {name: never_issued(args[name]) for name in id_fields(face) if name in args}
+    outcome = await face.call(alice.client, args | absent | {"nonsense": "x"})
+    assert (outcome.status, outcome.reason) == (400, "INVALID_REQUEST"), outcome.text
+    assert outcome.body["error"]["details"][0]["field"] == "nonsense"
 
 
 async def test_a_caller_is_told_who_it_is_when_its_plan_cannot_be_read(alice, make):

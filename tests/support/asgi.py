@@ -7,14 +7,18 @@ has gone; this one hands over each part as it is sent, and disconnects when the 
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
-from collections.abc import AsyncIterator, MutableMapping
+from collections.abc import AsyncIterator, Iterable, MutableMapping
 from typing import Any
 
 import httpx2
 
 Message = MutableMapping[str, Any]
 PROXY = "127.0.0.1"
+_VALUE = re.compile(rb"[ -~]*")
+_PARAMETER = rb'[a-z_]+="[ !#-\[\]-~]*"'
+_CHALLENGE = re.compile(rb"(Bearer|Basic)( " + _PARAMETER + rb"(, " + _PARAMETER + rb")*)?")
 
 
 class Transport(httpx2.AsyncBaseTransport):
@@ -37,7 +41,15 @@ class Transport(httpx2.AsyncBaseTransport):
             raise
         if start["type"] != "http.response.start":
             return httpx2.Response(500, content=b"the application raised before it answered")
+        _judge(start.get("headers", ()))
         return httpx2.Response(start["status"], headers=list(start.get("headers", ())), stream=exchange)
+
+
+def _judge(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Hold every answer of every test to what strict clients read: printable ASCII, challenges as RFC 6750 has them."""
+    for name, value in headers:
+        assert _VALUE.fullmatch(value), (name, value)
+        assert name.lower() != b"www-authenticate" or _CHALLENGE.fullmatch(value), value
 
 
 class _Exchange(httpx2.AsyncByteStream):

@@ -78,6 +78,35 @@ def pptx(text: str) -> bytes:
     return _office("ppt/presentation.xml", f"{_APPLICATION}.presentationml.presentation.main+xml", parts)
 
 
+def odt(text: str) -> bytes:
+    return _open("text", f'<text:h text:outline-level="1">Log</text:h><text:p>{text}</text:p>')
+
+
+def ods(text: str) -> bytes:
+    cell = f'<table:table-cell office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
+    return _open(
+        "spreadsheet", f'<table:table table:name="Log"><table:table-row>{cell}</table:table-row></table:table>'
+    )
+
+
+def _open(kind: str, body: str) -> bytes:
+    """Write an OpenDocument file."""
+    space = "urn:oasis:names:tc:opendocument:xmlns"
+    spaces = " ".join(f'xmlns:{name}="{space}:{name}:1.0"' for name in ("office", "text", "table"))
+    media_type = f"application/vnd.oasis.opendocument.{kind}"
+    named = (("/", media_type), ("content.xml", "text/xml"))
+    entries = "".join(f'<m:file-entry m:full-path="{path}" m:media-type="{of}"/>' for path, of in named)
+    inner = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    return archive(
+        {
+            "mimetype": media_type,
+            "META-INF/manifest.xml": f'{_XML}<m:manifest xmlns:m="{space}:manifest:1.0">{entries}</m:manifest>',
+            "content.xml": f'{_XML}<office:document-content {spaces} office:version="1.3">{inner}'
+            "</office:document-content>",
+        }
+    )
+
+
 def epub(text: str) -> bytes:
     container = (
         f'{_XML}<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'

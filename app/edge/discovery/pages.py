@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
-from starlette.responses import Response
 
-from app.edge.asgi import header
 from app.edge.rest.openapi import CONTENT_SIGNAL
+from app.edge.revalidation import revalidated
 from app.edge.web.page import HOME, redirect, render, visitor
 from app.kit.markdown.html import own_html
 
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request
+    from starlette.responses import Response
 
     from app.edge.discovery.facts import Facts
 
@@ -79,10 +78,5 @@ async def public(request: Request, title: str, markdown: str, twin: str, *, stat
     shown: dict[str, Any] = {"title": title, "html": html, "twin": twin, "facts": facts, "template": "public.html"}
     shown |= more
     response = render(request, shown.pop("template"), status, **shown)
-    tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
-    response.headers.update((_OPEN if who is None else _OWN) | {"etag": tag, "vary": "cookie"})
-    known = [item.strip().removeprefix("W/") for item in (header(request.scope, b"if-none-match") or "").split(",")]
-    if status == 200 and tag in known:  # noqa: PLR2004
-        kept = {name: value for name, value in response.headers.items() if name != "content-length"}
-        return Response(status_code=304, headers=kept)
-    return response
+    response.headers.update((_OPEN if who is None else _OWN) | {"vary": "cookie"})
+    return revalidated(request, response)

@@ -9,6 +9,7 @@ import pydantic_core
 from starlette.responses import Response
 from starlette.routing import Route
 
+from app.edge.revalidation import revalidated
 from app.gate.policy import Vocabulary
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def routes(settings: Settings, paths: Iterable[str], root: str) -> list[Route]:
 
 
 def _fixed(path: str, body: bytes) -> Route:
-    async def answer(request: Request) -> Response:  # noqa: ARG001  the same for everybody
-        return Response(body, media_type="application/json", headers=_HEADERS)
+    async def answer(request: Request) -> Response:
+        return revalidated(request, Response(body, media_type="application/json", headers=_HEADERS))
 
     return Route(path, answer, methods=["GET"])

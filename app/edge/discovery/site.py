@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from app.edge.discovery import cards
 from app.edge.discovery.pages import PAGES, respond
 from app.edge.discovery.wording import text
 from app.edge.rest.openapi import CONTENT_SIGNAL
+from app.edge.revalidation import revalidated
 from app.edge.web import static
 from app.gate.policy import MEANINGS
 
@@ -146,14 +146,10 @@ SURFACES = [
 
 def fixed(request: Request, body: bytes, media_type: str, link: str = "") -> Response:
     """Answer with what is the same for everybody until the service is updated."""
-    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {"etag": tag, "cache-control": "public, max-age=300", "content-signal": CONTENT_SIGNAL}
+    headers = {"cache-control": "public, max-age=300", "content-signal": CONTENT_SIGNAL, "content-type": media_type}
     if link:
         headers["link"] = link
-    known = [item.strip().removeprefix("W/") for item in (header(request.scope, b"if-none-match") or "").split(",")]
-    if tag in known or known == ["*"]:
-        return Response(status_code=304, headers=headers)
-    return Response(body, headers=headers | {"content-type": media_type})
+    return revalidated(request, Response(body, headers=headers))
 
 
 def routes(facts: Facts) -> list[Route]:

@@ -144,7 +144,7 @@ class Guard:
         if wanted is None:
             wanted = self._surface.authenticated
         if caller is None and wanted:
-            msg = "This needs a credential: `Authorization: API-Key gm_…` or an OAuth token for this resource."
+            msg = "This needs a credential: `Authorization: API-Key <key>`, or an OAuth token for this resource."
             caller = Unauthenticated(msg)
         if isinstance(caller, Unauthenticated | RateLimited) or (
             isinstance(caller, AppError) and self._surface.authenticated

@@ -10,7 +10,7 @@ import mcp_types as types
 
 from app.edge.mcp.schema import OUTPUT_SCHEMA, input_schema
 from app.edge.rest.binding import IGNORED_FIELDS
-from app.gate.arguments import parse_args
+from app.gate.arguments import parse_args, unknown
 from app.kit.errors import InvalidRequest
 from app.kit.schema import unstorable
 
@@ -136,11 +136,11 @@ class Tool:
         """
         known = self.input_schema["properties"]
         sent = {name: value for name, value in arguments.items() if name in known or name not in IGNORED_FIELDS}
-        if unknown := sorted(sent.keys() - known.keys()):
+        if foreign := sorted(sent.keys() - known.keys()):
             names = ", ".join(known) or "none"
             raise InvalidRequest(
-                f"{unknown[0][:100]}: unknown field; remove it. {self.name} takes: {names}.",
-                details=[{"field": name[:100], "message": "unknown field; remove it"} for name in unknown[:20]],
+                f"{foreign[0][:100]}: {unknown(foreign[0])}. {self.name} takes: {names}.",
+                details=[{"field": name[:100], "message": unknown(name)} for name in foreign[:20]],
             )
         if self.keyed:
             sent.pop(KEY, None)

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app import version
+from app.edge.revalidation import revalidated
 from app.gate.policy import MEANINGS
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def as_file(value: dict[str, Any]) -> str:
 def _fixed(path: str, body: bytes, media_type: str) -> Route:
     headers = {"content-signal": CONTENT_SIGNAL, "cache-control": "public, max-age=300"}
 
-    async def answer(request: Request) -> Response:  # noqa: ARG001  the same for everybody
-        return Response(body, media_type=media_type, headers=headers)
+    async def answer(request: Request) -> Response:
+        return revalidated(request, Response(body, media_type=media_type, headers=headers))
 
     return Route(path, answer, methods=["GET"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from app.kit.revision import matches_any
 from app.kit.schema import Binary, FromHeader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from app.edge.asgi import Receive, Scope, Send
     from app.edge.discovery.protected_resource import ProtectedResource
@@ -95,7 +96,16 @@ class OperationRoute(APIRoute):
             responses=_responses(operation, face),
             openapi_extra=_extra(operation, face),
         )
+        self.narrower: list[re.Pattern[str]] = []
+        """Paths of other routes that this one's pattern takes, too, and that are served there alone."""
         self.app = self._serve
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Tell whether the route serves a request: not one whose path another route names more narrowly."""
+        found = super().matches(scope)
+        if found[0] is not Match.NONE and any(path.match(scope["path"]) for path in self.narrower):
+            return Match.NONE, {}
+        return found
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = scope["request_id"]
@@ -150,6 +160,17 @@ class OperationRoute(APIRoute):
         await send_bytes(send, errors.status_of(error), headers, errors.envelope(error, request_id))
 
 
+def yield_to_narrower(routes: Sequence[OperationRoute]) -> None:
+    """Keep the fixed words of paths from being read as ids by any method: `GET /v1/documents/upload` is a 405."""
+    patterns = {route.path: route.path_regex for route in routes}
+    for route in routes:
+        route.narrower = [
+            pattern
+            for path, pattern in patterns.items()
+            if route.path_regex.match(path) and not pattern.match(route.path)
+        ]
+
+
 class OperationsFirst:
     """Reach operations and surfaces without the framework's layers: they answer their own errors. Else: to `rest`.
 
@@ -182,14 +203,14 @@ class OperationsFirst:
 
 
 def _credential(scope: Scope, operation: Operation[Any, Any], resource: str) -> Credential:
-    """Find the credential; a cookie counts only where an operation is for signed-in people, from our own pages.
+    """Find the credential; a cookie counts only where an operation takes it, and for writes from our own pages.
 
     Raises:
         CrossSite: a write with a cookie that another site's page sent.
     """
     authorization = header(scope, b"authorization")
     session = None
-    if authorization is None and CredentialKind.SESSION in operation.credentials:
+    if authorization is None and operation.takes_cookies:
         web: Web = scope["app"].state.web
         session = web.cookie(scope, SESSION_COOKIE)
         if session and operation.writes and not web.is_own_origin(scope):
@@ -293,6 +314,7 @@ def _extra(operation: Operation[Any, Any], face: Rest) -> dict[str, Any]:
         CredentialKind.SESSION: [{"browserSession": []}],
     }
     kinds = operation.credentials or {CredentialKind.API_KEY, CredentialKind.OAUTH}
+    kinds |= {CredentialKind.SESSION} if operation.takes_cookies else set()
     extra: dict[str, Any] = {
         "security": [way for kind in CredentialKind if kind in kinds for way in accepted[kind]],
         "x-scopes": scopes,

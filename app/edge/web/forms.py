@@ -14,7 +14,7 @@ from app.kit.errors import InvalidRequest
 from app.kit.schema import unstorable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from starlette.requests import Request
 
@@ -33,9 +33,27 @@ def ticked(fields: Mapping[str, str], prefix: str = TICK) -> list[str]:
     return [name.removeprefix(prefix) for name in fields if name.startswith(prefix)]
 
 
-def tags_of(text: str) -> list[str]:
-    """Read tags that a person writes, with commas between them."""
-    return list(dict.fromkeys(tag for part in text.split(",") if (tag := part.strip())))
+def tags_of(text: str, before: Sequence[str] = ()) -> list[str]:
+    """Read tags that a person writes, with commas between them.
+
+    Of the tags that stood there `before`, those that were left as they are stay as they are: old ones hold commas.
+    """
+    if text == tag_text(before):
+        return list(before)
+    parts = [part.strip() for part in text.split(",")]
+    several = [(tag, own) for tag in before if len(own := [part.strip() for part in tag.split(",")]) > 1]
+    several.sort(key=lambda one: -len(one[1]))
+    found: list[str] = []
+    while parts:
+        tag, own = next((one for one in several if parts[: len(one[1])] == one[1]), (parts[0], parts[:1]))
+        found.append(tag)
+        del parts[: len(own)]
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def tag_text(tags: Sequence[str]) -> str:
+    """Write tags as a person does."""
+    return ", ".join(tags)
 
 
 def filters(request: Request, *names: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.gate.policy import Plan
 
 
-@query("user.me", scope=None, rate=Rate.READONLY, plan_exempt=True, raises=(NotFound,))
+@query("user.me", scope=None, rate=Rate.READONLY, plan_exempt=True, takes_cookies=True, raises=(NotFound,))
 async def get_me(ctx: Context, args: GetMe) -> One[User]:  # noqa: ARG001  it has none
     """Tell who the caller is: user, credential kind, permissions, workspace, plan and usage. Works without a plan."""
     principal = ctx.principal

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from app.edge.errors import status_of
-from app.edge.web.forms import as_written, differing, filled, filters, kept, tags_of, ticked
+from app.edge.web.forms import as_written, differing, filled, filters, kept, tag_text, tags_of, ticked
 from app.edge.web.page import Page, call, form, panels, person, redirect, render
 from app.features.collections import operations
 from app.features.collections.schemas import DEFAULT_ICON, ItemType
@@ -110,13 +110,12 @@ async def edit(request: Request) -> Response:
 
 
 def _fields(found: Collection) -> dict[str, str]:
-    tags = ", ".join(found.tags)
     return {
         "name": found.name,
         "description": found.description,
         "icon": found.icon,
         "color": found.color or "",
-        "tags": tags,
+        "tags": tag_text(found.tags),
         "revision": str(found.revision),
     }
 
@@ -150,7 +149,7 @@ def _wanted(now: Collection | None, fields: dict[str, str]) -> dict[str, Any]:
         "description": as_written(now.description if now else "", fields.get("description", "")),
         "icon": fields.get("icon", "").strip() or DEFAULT_ICON,
         "color": color,
-        "tags": tags_of(fields.get("tags", "")),
+        "tags": tags_of(fields.get("tags", ""), now.tags if now else ()),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from app.gate.trash import in_trash
 from app.kit.sanitize import one_line
 from app.kit.wording import excerpt, found, moment, page_end, stored, tag_list
 
@@ -60,7 +61,7 @@ def updated(result: One[ChangedCollection], args: Any) -> str:  # noqa: ARG001  
 
 def deleted(result: None, args: Any) -> str:  # noqa: ARG001  there is no result
     """Acknowledge a delete."""
-    return f"Deleted collection {args.collection_id}. Its items were kept."
+    return f"Deleted collection {args.collection_id}. Its items were kept. {in_trash(args.collection_id)}"
 
 
 def added(result: One[Added], args: ChangeItems) -> str:

@@ -55,7 +55,7 @@ TOOLS = [
         20,
         "delete_collection",
         "Delete collection",
-        "Delete a collection; the items in it are kept. Only on the user's clear wish. "
+        "Move a collection to the trash, for 30 days; the items in it are kept. Only on the user's clear wish. "
         "Deleting one that is gone succeeds.",
         operations.delete_collection,
         DELETES,

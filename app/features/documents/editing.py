@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.edge.errors import status_of
 from app.edge.web.diffs import columns
-from app.edge.web.forms import MAX_TEXT_BYTES, as_written, choices, differing, tags_of
+from app.edge.web.forms import MAX_TEXT_BYTES, as_written, choices, differing, tag_text, tags_of
 from app.edge.web.page import Page, call, form, gate_of, person, redirect, render
 from app.features.collections import operations as collections
 from app.features.documents import operations
@@ -57,7 +57,7 @@ def _fields(found: Document) -> dict[str, str]:
     return {
         "title": found.title,
         "content": found.content,
-        "tags": ", ".join(found.tags),
+        "tags": tag_text(found.tags),
         "revision": str(found.revision),
     }
 
@@ -103,7 +103,7 @@ def _wanted(base: Document | None, fields: dict[str, str]) -> dict[str, Any]:
     return {
         "title": fields.get("title", "").strip(),
         "content": as_written(base.content if base else "", fields.get("content", "")),
-        "tags": tags_of(fields.get("tags", "")),
+        "tags": tags_of(fields.get("tags", ""), base.tags if base else ()),
     }
 
 
@@ -126,7 +126,7 @@ async def _conflict(
         document=now,
         draft=wanted,
         title=mine.get("title", now.title),
-        tags=", ".join(mine.get("tags", now.tags)),
+        tags=tag_text(mine.get("tags", now.tags)),
         merged=merged,
         overlaps=details.get("overlaps", []),
         theirs=columns(details.get("theirs", "")) if details.get("theirs") else None,

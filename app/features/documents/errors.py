@@ -77,6 +77,30 @@ class LeaseLost(AppError):
         )
 
 
+class HeldInTrash(LeaseRequired):
+    """The document was deleted under a lease that is live still, and the caller does not show it."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__()
+        self.message = (
+            f"This document was deleted under a lease that is live for up to {seconds} s. Whoever holds it sends "
+            "X-ContextRepo-Lease-Id and X-ContextRepo-Lease-Fence with this request; anybody else waits until it has "
+            "ended: then nothing is needed, since in the trash no lease can be acquired."
+        )
+        self.retry_after = seconds
+
+
+class LeaseLostInTrash(LeaseLost):
+    """The document is in the trash, and the lease that is shown for it is over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.message = (
+            "The lease that was sent is over, and in the trash no other can be acquired. Send the request again "
+            "without a lease: none is needed, unless another writer holds one still."
+        )
+
+
 class EditNotApplicable(AppError):
     """An edit has no place in the current text, or more than one; no edit of the call was made."""
 

@@ -118,6 +118,11 @@ _UNDELETE = "SELECT * FROM document_undelete($1, $2, $3, $4)"
 
 _LOCK_TRASHED = "SELECT * FROM document_lock_trashed($1, $2, $3, $4)"
 
+_LEASE_SECONDS = """
+SELECT greatest(1, ceil(extract(epoch FROM lease_expires_at - clock_timestamp())))::int
+  FROM documents WHERE workspace_id = $1 AND id = $2
+"""
+
 _NOTHING = "SELECT content_put($1, text_digest(''), '')"
 
 # The tombstone: id, revision and fence stay, so that none is given out again.
@@ -317,6 +322,12 @@ async def lock_trashed(tx: Tx, document_id: UUID, lease: Lease) -> str:
     assert row is not None
     outcome: str = row["outcome"]
     return outcome
+
+
+async def lease_seconds(tx: Tx, document_id: UUID) -> int:
+    """Tell for how many seconds the last lease of a document may be live."""
+    seconds: int = await tx.fetchval(_LEASE_SECONDS, tx.workspace_id, document_id)
+    return seconds
 
 
 async def bury_document(tx: Tx, document_id: UUID) -> int | None:

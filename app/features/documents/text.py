@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.gate.trash import in_trash
 from app.kit.sanitize import one_line
 from app.kit.wording import UNKNOWN, found, moment, page_end, stored, tag_list, version_texts
 
 if TYPE_CHECKING:
     from app.features.documents.schemas import (
         CreateDocument,
+        DeleteDocument,
         DiffDocument,
         Document,
         DocumentAck,
@@ -77,9 +79,9 @@ def restored(result: One[DocumentAck], args: Guarded) -> str:  # noqa: ARG001  o
     return _acknowledged(result.data, "Restored a version of")
 
 
-def deleted(result: None, args: Guarded) -> str:  # noqa: ARG001  there is no result
+def deleted(result: None, args: DeleteDocument) -> str:  # noqa: ARG001  there is no result
     """Acknowledge a delete."""
-    return f"Deleted document {getattr(args, 'document_id', '')}."
+    return f"Deleted document {args.document_id}. {in_trash(args.document_id)}"
 
 
 def versions(result: Page[Version], args: ListVersions) -> str:

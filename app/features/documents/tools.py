@@ -103,7 +103,7 @@ _TOOLS = [
         13,
         "delete_document",
         "Delete document",
-        "Delete a document with its versions. Only on the user's clear wish; read it first. "
+        "Move a document with its versions to the trash, for 30 days. Only on the user's clear wish; read it first. "
         "Deleting one that is gone succeeds.",
         operations.delete_document,
         DELETES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.features.documents import queries
-from app.features.documents.service import check
+from app.features.documents.errors import HeldInTrash, LeaseLostInTrash
 from app.gate.index import index_job
 from app.gate.policy import Scope
 from app.gate.trash import Bin, Eraser
@@ -22,12 +22,11 @@ async def restore(ctx: Context, document_id: UUID, lease: Lease) -> int | None:
     """Take a document out of the trash; the index learns of it again.
 
     Raises:
-        LeaseRequired, LeaseLost: somebody holds its lease, or what is shown is not the current one.
+        HeldInTrash, LeaseLostInTrash: somebody holds its lease, or what is shown is not the current one.
     """
     row = await queries.undelete_document(ctx.tx, document_id, lease)
-    if row["outcome"] == "absent":
+    if not await _may_leave(ctx.tx, document_id, row["outcome"]):
         return None
-    check(row, None)
     ctx.enqueue(index_job(ctx.workspace_id))
     revision: int = row["revision"]
     return revision
@@ -37,13 +36,19 @@ async def bury(tx: Tx, document_id: UUID, lease: Lease) -> int | None:
     """Make a tombstone of a document in the trash.
 
     Raises:
-        LeaseRequired, LeaseLost: somebody holds its lease, or what is shown is not the current one.
+        HeldInTrash, LeaseLostInTrash: somebody holds its lease, or what is shown is not the current one.
     """
     outcome = await queries.lock_trashed(tx, document_id, lease)
-    if outcome == "absent":
-        return None
-    check({"outcome": outcome}, None)
-    return await queries.bury_document(tx, document_id)
+    return await queries.bury_document(tx, document_id) if await _may_leave(tx, document_id, outcome) else None
+
+
+async def _may_leave(tx: Tx, document_id: UUID, outcome: str) -> bool:
+    """Tell whether a document is in the trash; one that may not leave it yet is refused."""
+    if outcome == "lease_required":
+        raise HeldInTrash(await queries.lease_seconds(tx, document_id))
+    if outcome == "lease_lost":
+        raise LeaseLostInTrash
+    return outcome != "absent"
 
 
 BINS = [Bin("document", Scope.DOCUMENTS_READ, Scope.DOCUMENTS_WRITE, restore, bury)]

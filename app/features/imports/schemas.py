@@ -13,7 +13,7 @@ from app.features.collections import schemas as collections
 from app.features.documents.schemas import ChangeLog, Title
 from app.features.prompts.schemas import Description, Parameters, Variables
 from app.kit.ids import Id
-from app.kit.schema import Instant, Model, Tags, UpTo, absent
+from app.kit.schema import Instant, Model, OldTags, UpTo, absent
 
 MAX_ENTRIES = 1_000
 MAX_CHUNKS = 1_000_000
@@ -140,7 +140,7 @@ class RevisionRecord(Record):
     version: Annotated[int, Field(ge=0, le=1_000_000_000)]
     content_changed: bool
     title: Annotated[Title | None, Field(default=None)]
-    tags: Annotated[Tags | None, Field(default=None)]
+    tags: Annotated[OldTags | None, Field(default=None)]
     text: Annotated[Sha256 | None, Field(default=None)]
     change_log: Annotated[ChangeLog, Field(default=None)]
     user_name: Name
@@ -153,7 +153,7 @@ class PromptState(Record):
 
     title: Title
     description: Description
-    tags: Tags
+    tags: OldTags
     variables: Annotated[Variables | None, Field(default=None)]
     parameters: Parameters
     archived: bool = False
@@ -210,7 +210,7 @@ class CollectionRecord(Record):
     description: collections.Description
     color: Annotated[collections.Color | None, Field(default=None)]
     icon: collections.Icon
-    tags: Tags
+    tags: OldTags
     revision: Number
     created_at: Instant
     last_changed_at: Instant

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote
 
@@ -11,6 +10,7 @@ from starlette.responses import Response
 
 from app.edge import errors
 from app.edge.asgi import header, read_body
+from app.edge.revalidation import revalidated
 from app.edge.web.page import gate_of, web_of
 from app.features.links.service import LinkAddresses, Links
 from app.gate.policy import Limit
@@ -155,13 +155,8 @@ def _kept(request: Request, shared: Shared, response: Response) -> Response:
     """Let caches keep an answer only if they ask each time; what a password opened they may not keep at all."""
     if shared.password_hash is not None:
         return response
-    tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'
-    response.headers.update({"cache-control": "no-cache", "etag": tag})
-    known = [item.strip().removeprefix("W/") for item in (header(request.scope, b"if-none-match") or "").split(",")]
-    if request.method == "GET" and (tag in known or known == ["*"]):
-        headers = {name: value for name, value in response.headers.items() if name != "content-length"}
-        return Response(status_code=304, headers=headers)
-    return response
+    response.headers["cache-control"] = "no-cache"
+    return revalidated(request, response) if request.method == "GET" else response
 
 
 def _page(request: Request, template: str, status: int = 200, **context: Any) -> Response:

@@ -10,8 +10,9 @@ import pydantic_core
 from starlette.responses import Response
 
 from app.edge import errors
-from app.edge.asgi import ClientGone, header, read_body
+from app.edge.asgi import ClientGone, header, printable, read_body
 from app.edge.rest.raw import Raw
+from app.edge.revalidation import revalidated
 from app.edge.web.page import gate_of, web_of
 from app.features.oauth.provider.server import Json, Request
 from app.features.oauth.wire import oauth_of
@@ -41,7 +42,7 @@ _WORDS = {429: "slow_down", 503: "temporarily_unavailable", 500: "server_error"}
 
 def _sent(answer: Answer) -> Response:
     body = answer.body if isinstance(answer.body, str) else pydantic_core.to_json(answer.body)
-    headers = {name.lower(): value for name, value in answer.headers.items()} | _NO_STORE
+    headers = {name.lower(): printable(value) for name, value in answer.headers.items()} | _NO_STORE
     headers.pop("content-type", None)
     return Response(body, answer.status, headers, media_type="application/json" if body else None)
 
@@ -142,7 +143,8 @@ async def metadata(request: HttpRequest) -> Response:
     if below is not None and f"/{below}" not in oauth.terms.targets.paths:
         raise NotFound("Nothing is served at this path.")
     body = pydantic_core.to_json(oauth.metadata)
-    return Response(body, headers={"cache-control": "public, max-age=300"}, media_type="application/json")
+    kept = Response(body, headers={"cache-control": "public, max-age=300"}, media_type="application/json")
+    return revalidated(request, kept)
 
 
 _READ = "describes the server to programs that have no credential yet"

@@ -97,8 +97,10 @@ async def get_pack(ctx: Context, args: GetPack) -> One[Pack]:
 
     It is kept for 30 days after it was made last, and not beyond the deletion of a document that it names.
     """
+    if args.digest is None:
+        raise PackNotFound
     async with ctx.snapshot() as tx:
-        row = await queries.get_pack(tx, bytes.fromhex(args.hash))
+        row = await queries.get_pack(tx, args.digest)
         if row is None:
             raise PackNotFound
         manifest = Manifest.model_validate(row["manifest"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from enum import StrEnum
 from typing import Annotated, Self
 from uuid import UUID
@@ -16,6 +17,7 @@ from app.kit.trust import Shown, Trust
 
 DEFAULT_TOKENS = 4_000
 MAX_TOKENS = 32_000
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class MakePack(Within):
@@ -39,7 +41,12 @@ class MakePack(Within):
 class GetPack(Model):
     """Which pack."""
 
-    hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="`hash` of a pack.")]
+    hash: Annotated[str, Field(description="`hash` of a pack; a text that is none is simply not found.")]
+
+    @property
+    def digest(self) -> bytes | None:
+        """The bytes of the hash; None of a text that is none."""
+        return bytes.fromhex(self.hash) if _HASH.fullmatch(self.hash) else None
 
 
 class Reason(StrEnum):

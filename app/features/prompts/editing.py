@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.edge.errors import status_of
 from app.edge.web.diffs import columns
-from app.edge.web.forms import MAX_TEXT_BYTES, as_written, choices, differing, filled, filters, tags_of
+from app.edge.web.forms import MAX_TEXT_BYTES, as_written, choices, differing, filled, filters, tag_text, tags_of
 from app.edge.web.page import Page, call, form, person, redirect, render
 from app.features.collections import operations as collections
 from app.features.documents.service import beside
@@ -66,7 +66,7 @@ async def edit(request: Request) -> Response:
         "title": found.title,
         "description": found.description,
         "content": found.content,
-        "tags": ", ".join(found.tags),
+        "tags": tag_text(found.tags),
         "revision": str(found.revision),
         "version": str(found.version_id),
         "shown": _digest(_rows(found)),
@@ -107,7 +107,7 @@ def _changes(now: Prompt, fields: dict[str, str], written: Variables) -> dict[st
         "title": fields.get("title", "").strip(),
         "description": as_written(now.description, fields.get("description", "")),
         "content": as_written(now.content, fields.get("content", "")),
-        "tags": tags_of(fields.get("tags", "")),
+        "tags": tags_of(fields.get("tags", ""), now.tags),
     }
     changes = differing({name: getattr(now, name) for name in wanted}, wanted)
     if fields.get("shown") != _digest(written):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.gate.trash import in_trash
 from app.kit.sanitize import one_line
 from app.kit.wording import excerpt, found, page_end, stored, tag_list, version_texts
 
@@ -85,7 +86,7 @@ def restored(result: One[PromptAck], args: RestorePromptVersion) -> str:  # noqa
 
 def deleted(result: None, args: DeletePrompt) -> str:  # noqa: ARG001  there is no result
     """Acknowledge a delete."""
-    return f"Successfully deleted prompt {args.prompt_id}"
+    return f"Successfully deleted prompt {args.prompt_id}. {in_trash(args.prompt_id)}"
 
 
 def versions(result: Page[PromptVersion], args: ListPromptVersions) -> str:

@@ -74,7 +74,7 @@ TOOLS = [
         6,
         "delete_prompt",
         "Delete prompt",
-        "Delete a prompt with its versions. Only on the user's clear wish; read it first. "
+        "Move a prompt with its versions to the trash, for 30 days. Only on the user's clear wish; read it first. "
         "Deleting one that is gone succeeds.",
         operations.delete_prompt,
         DELETES,

@@ -52,6 +52,8 @@ async def reason(ctx: Context, args: Reason) -> One[Answer]:
     gathered = await gather(ctx, args.query, args, limit)
     draft = await service.answer(ctx, args.query, gathered.passages) if gathered.passages else service.Draft()
     limitations = [*_limitations(args, limit, gathered, draft), *draft.limitations]
+    if not draft.answer:  # nothing found is one gap, which says all there is to say (contract 2.4)
+        limitations = [" ".join(limitations)]
     terms = ctx.get(Model).terms
     meta = ReasonMeta(
         chunks_gathered=len(gathered.passages),
@@ -119,10 +121,11 @@ def _limitations(args: Reason, limit: int, gathered: Gathered, draft: Draft) -> 
     """Say what the search itself left out."""
     found = []
     count = len(gathered.passages)
+    where = "this document" if args.document_id else "this collection" if args.collection_id else "the documents"
     if not count:
-        found.append("No indexed passage in scope was found.")
+        found.append(f"No indexed passage of {where} was found.")
     elif not draft.answer:
-        found.append(f"None of the {count} nearest passages answers this.")
+        found.append(f"None of the {count} nearest passages of {where} answers this.")
     if gathered.left:
         found.append(f"Only the {count} nearest passages were read; others may say more.")
     if args.limit > limit:

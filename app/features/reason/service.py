@@ -59,23 +59,21 @@ async def answer(ctx: Context, query: str, passages: Sequence[Passage]) -> Draft
     """Answer with the model where there is one, it may be asked and cites what it was given; else quote."""
     terms = ctx.get(Model).terms
     if terms is None:
-        return await _quoted(
-            ctx, query, passages, "No language model is configured: the answer quotes, and infers nothing."
-        )
+        draft = await _quoted(ctx, query, passages, "No language model is configured")
+        return draft if draft.answer else Draft()
     spent = await ctx.get(Limiter).spend(str(ctx.workspace_id), "reason-model", Limit(terms.calls_per_day, _DAY))
     if not spent.allowed:
-        reason = f"The {terms.calls_per_day} model calls of the day are spent: the answer quotes, and infers nothing."
-        return await _quoted(ctx, query, passages, reason)
+        return await _quoted(ctx, query, passages, f"The {terms.calls_per_day} model calls of the day are spent")
     try:
         return await _asked(ctx, query, passages, terms)
     except CallFailed as error:
-        reason = f"The language model failed ({error}): the answer quotes, and infers nothing."
-        return await _quoted(ctx, query, passages, reason)
+        return await _quoted(ctx, query, passages, f"The language model failed ({error})")
 
 
-async def _quoted(ctx: Context, query: str, passages: Sequence[Passage], reason: str) -> Draft:
+async def _quoted(ctx: Context, query: str, passages: Sequence[Passage], why: str) -> Draft:
     found = await extract(ctx.get(Embedder), query, passages)
-    return Draft(found.answer, found.citations, [reason])
+    said = f"{why}: the answer quotes, and infers nothing." if found.answer else f"{why}."
+    return Draft(found.answer, found.citations, [said])
 
 
 async def _asked(ctx: Context, query: str, passages: Sequence[Passage], terms: Terms) -> Draft:

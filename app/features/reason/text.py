@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from app.features.reason.schemas import Answer, Reason
     from app.kit.schema import One
 
+_LONGEST = 1_000
+"""Characters of a gap: where nothing was found, one says all."""
+
 
 def answer(result: One[Answer], args: Reason) -> str:  # noqa: ARG001  one signature for all
     """Render an answer; a section that would be empty is left out."""
@@ -28,7 +31,7 @@ def answer(result: One[Answer], args: Reason) -> str:  # noqa: ARG001  one signa
     ]
     sections += [
         ("Sources", sources),
-        ("Gaps", [f"- {one_line(gap, 500)}" for gap in item.gaps]),
+        ("Gaps", [f"- {one_line(gap, _LONGEST)}" for gap in item.gaps]),
         ("Conflicts", [f"- {one_line(conflict, 500)}" for conflict in item.conflicts]),
     ]
     meta = item.meta

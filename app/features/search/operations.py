@@ -199,6 +199,10 @@ def _shown(hit: Mapping[str, Any]) -> str:
 
 def _meta(ctx: Context, args: Search, kinds: Sequence[Kind], answer: _Answer) -> SearchMeta:
     notices = [notice for notice in answer.notices if notice is not None]
+    if not kinds:
+        wanted = Kind.DOCUMENTS if args.type is Kind.ALL else args.type  # of all, only the documents of then can lack
+        scope = _SCOPES[wanted].value
+        notices.append(f"Nothing was searched: this credential lacks the scope {scope}; use one that was granted it.")
     by_meaning = SearchMode.LEXICAL if answer.by_words else SearchMode.HYBRID
     if args.limit > MAX_LIMIT:
         notices.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned.")

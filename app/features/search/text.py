@@ -94,17 +94,22 @@ def _score(score: float | None) -> str:
 
 def _how(meta: SearchMeta, *, found: bool) -> list[str]:
     """Say what was searched, how, and what an empty answer means."""
-    kinds = ", ".join(kind.value for kind in meta.scope.types) or "nothing, for want of a permission"
+    lines = [meta.notice] if meta.notice else []
+    if not meta.scope.types:
+        return lines
+    kinds = ", ".join(kind.value for kind in meta.scope.types)
     tags = f", tagged {', '.join(one_line(tag, 100) for tag in meta.scope.tags)}" if meta.scope.tags else ""
     key = "; this key sees only its collections" if meta.scope.restricted else ""
     state = meta.index
-    lines = [meta.notice] if meta.notice else []
     then = f" as of {meta.as_of}" if meta.as_of is not None else ""
     lines.append(f"Searched {kinds}{then}{tags} for {_MODES[meta.mode]}{key}. Items in this scope: {state.total}.")
     if state.pending and meta.mode is not SearchMode.LITERAL:
         first = "Not indexed yet" if found else "This does not mean that there is nothing. Not indexed yet"
         lines.append(f"{first}: {state.pending} of {state.total}; semantic=false sees these too.")
-    elif not found and (meta.as_of is None or (meta.mode is SearchMode.LITERAL and not meta.notice)):
+    elif not found and meta.mode is SearchMode.LITERAL:
+        also = "" if meta.as_of is not None else ", and what means the same"
+        lines.append(f"It is not there as it was sent; semantic=true finds its words in any order{also}.")
+    elif not found and meta.as_of is None:
         lines.append("All of it was searched: there is nothing to find here.")
     return lines
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.gate.trash import DAYS
 from app.store.tx import count_of
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     from app.store.postgres import Database
     from app.store.tx import Tx
-
-DAYS = 30
-"""How long a deleted item can be restored."""
 
 _LIST = f"""
 SELECT id, kind, title, deleted_at, deleted_at + interval '{DAYS} days' AS expires_at, deleted_at AS created_at

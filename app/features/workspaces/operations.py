@@ -61,7 +61,7 @@ PERSON = frozenset({CredentialKind.SESSION, CredentialKind.OAUTH})
 
 @query("workspaces.list", scope=None, rate=Rate.READONLY, plan_exempt=True, credentials=PERSON)
 async def list_workspaces(ctx: Context, args: ListWorkspaces) -> Page[Workspace]:
-    """List the workspaces that the caller is a member of, in the order of joining; a token sees its own alone."""
+    """List the workspaces that the caller is a member of, the newest first; a token sees its own alone."""
     limit, notice = clamped(args.limit)
     rows = await queries.list_workspaces(ctx.database, ctx.principal.user_id, _only(ctx), _after(args), limit + 1)
 
@@ -74,7 +74,7 @@ async def list_workspaces(ctx: Context, args: ListWorkspaces) -> Page[Workspace]
             role=row["role"],
             current=current,
             owner=row["owner"],
-            created_at=row["made_at"],
+            created_at=row["created_at"],
         )
 
     return paged(rows, limit, notice, shown)
@@ -133,7 +133,7 @@ async def switch_workspace(ctx: Context, args: SwitchWorkspace) -> One[Switched]
     "members.list", scope=None, rate=Rate.READONLY, plan_exempt=True, credentials=PERSON, raises=(WorkspaceNotFound,)
 )
 async def list_members(ctx: Context, args: ListMembers) -> Page[Member]:
-    """List the members of a workspace, in the order in which they joined."""
+    """List the members of a workspace, who joined last first."""
     _reach(ctx, args.workspace_id)
     limit, notice = clamped(args.limit)
     async with ctx.snapshot() as tx:

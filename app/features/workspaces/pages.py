@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from app.features.workspaces.schemas import Workspace
+
 ROLES = [
     ("member", "Member: reads and changes"),
     ("viewer", "Viewer: reads"),
@@ -26,9 +28,14 @@ _WORKSPACES, _MEMBERS = "/dashboard/workspaces", "/dashboard/members"
 async def dashboard(request: Request) -> Response:
     """Greet a person, with links to everything."""
     me = (await call(request, get_me)).data
-    found = await every(request, operations.list_workspaces)
+    found = await _workspaces(request)
     more = await panels(request, "overview", me) if me.plan else []
     return render(request, "dashboard.html", me=me, workspaces=found, panels=more)
+
+
+async def _workspaces(request: Request) -> list[Workspace]:
+    """Give the person's workspaces, the oldest first, so that each keeps its place."""
+    return (await every(request, operations.list_workspaces))[::-1]
 
 
 async def workspaces(request: Request) -> Response:
@@ -37,7 +44,7 @@ async def workspaces(request: Request) -> Response:
 
 
 async def _show_workspaces(request: Request, status: int = 200, error: str = "") -> Response:
-    found = await every(request, operations.list_workspaces)
+    found = await _workspaces(request)
     return render(request, "workspaces.html", status, workspaces=found, error=error)
 
 
@@ -79,7 +86,7 @@ async def members(request: Request) -> Response:
 async def _show_members(request: Request, status: int = 200, **more: Any) -> Response:
     me = (await call(request, get_me)).data
     here = str(me.workspace.id)
-    found = await every(request, operations.list_members, workspaceId=here)
+    found = (await every(request, operations.list_members, workspaceId=here))[::-1]
     is_owner = me.workspace.role == Role.OWNER
     invites = await every(request, operations.list_invites, workspaceId=here) if is_owner else []
     shown: dict[str, Any] = {"me": me, "members": found, "invites": invites, "is_owner": is_owner, "roles": ROLES}

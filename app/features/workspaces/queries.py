@@ -20,12 +20,12 @@ _START = (None, None)
 INVITES_A_DAY = 100
 
 _LIST = """
-SELECT w.id, w.name, w.kind, m.role, w.created_at AS made_at, m.created_at,
+SELECT w.id, w.name, w.kind, m.role, w.created_at,
        (SELECT name FROM users WHERE id = w.created_by AND w.kind = 'personal' AND id <> $1) AS owner
   FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
  WHERE m.user_id = $1 AND ($2::uuid IS NULL OR w.id = $2)
-   AND ($3::timestamptz IS NULL OR (m.created_at, w.id) > ($3, $4::uuid))
- ORDER BY m.created_at, w.id LIMIT $5
+   AND ($3::timestamptz IS NULL OR (w.created_at, w.id) < ($3, $4::uuid))
+ ORDER BY w.created_at DESC, w.id DESC LIMIT $5
 """
 
 _INSERT = "INSERT INTO workspaces (id, name, kind, created_by) VALUES ($1, $2, 'shared', $3) RETURNING created_at"
@@ -52,8 +52,8 @@ SELECT u.id, u.name, u.email, m.role, m.created_at
   FROM memberships m JOIN users u ON u.id = m.user_id
  WHERE m.workspace_id = $1
    AND EXISTS (SELECT FROM memberships me WHERE me.workspace_id = $1 AND me.user_id = $2)
-   AND ($3::timestamptz IS NULL OR (m.created_at, u.id) > ($3, $4::uuid))
- ORDER BY m.created_at, u.id LIMIT $5
+   AND ($3::timestamptz IS NULL OR (m.created_at, u.id) < ($3, $4::uuid))
+ ORDER BY m.created_at DESC, u.id DESC LIMIT $5
 """
 
 # Whoever may end up as the last owner is locked, always in one order; the write after it sees what is true then.
@@ -149,7 +149,7 @@ SELECT l.email, l.role, w.name AS workspace_name, u.name AS inviter,
 async def list_workspaces(
     database: Database, user_id: UUID, only: UUID | None, after: After, limit: int
 ) -> Sequence[asyncpg.Record]:
-    """List the workspaces that a user is a member of, or `only` one of them, in the order of joining."""
+    """List the workspaces that a user is a member of, or `only` one of them, the newest first."""
     return await database.system_rows(_LIST, user_id, only, *(after or _START), limit)
 
 
@@ -182,7 +182,7 @@ async def switch(tx: Tx, workspace_id: UUID, session_id: UUID, user_id: UUID) ->
 async def list_members(
     tx: Tx, workspace_id: UUID, actor_id: UUID, after: After, limit: int
 ) -> Sequence[asyncpg.Record]:
-    """List members after a cursor; nothing for who is none of them."""
+    """List members, who joined last first, after a cursor; nothing for who is none of them."""
     return await tx.fetch(_MEMBERS, workspace_id, actor_id, *(after or _START), limit)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import uuid
 
 import pytest
@@ -127,13 +128,19 @@ async def test_update_refuses_a_field_that_is_wrong(alice, make, sql, name, valu
     assert await checksum(sql, alice.workspace_id) == before
 
 
+NO_TAG = "a tag must not hold commas, which stand between tags, or control characters"
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
         ("title", " ", "must hold more than blanks"),
         ("title", None, "must not be null; leave it out to keep it"),
         ("tags", None, "must not be null; leave it out to keep it"),
-        ("tags", ["a\nb"], "must not hold control characters"),
+        ("tags", ["a\nb"], NO_TAG),
+        ("tags", ["a,b"], NO_TAG),
+        ("tags", '["a, b"]', NO_TAG),
+        ("tags", ["\u3000 "], "must not be blank"),
         ("titel", "x", "unknown field; remove it"),
         ("If-Match", "r1", 'must be * or a list of quoted entity tags, such as "r3-0123456789abcdef"'),
     ],
@@ -312,6 +319,25 @@ async def test_another_method_is_405_and_says_what_the_path_takes(alice, method,
     answer = await alice.client.request(method, path.replace("{id}", str(uuid.uuid4())))
     assert assert_refused(answer, 405)["reason"] == "METHOD_NOT_ALLOWED"
     assert {name.strip() for name in answer.headers["allow"].split(",")} - {"HEAD", "OPTIONS"} == allowed
+
+
+def taken():
+    """Each path of the interface, with what it takes."""
+    found = {}
+    for face in rest_faces():
+        found.setdefault(face.rest.path, set()).add(face.rest.method)
+    return found
+
+
+@pytest.mark.parametrize("path", taken())
+@proves("ERR-405")
+async def test_no_path_is_read_as_an_id_of_another_by_any_method(alice, path):
+    takes = taken()[path]
+    here = re.sub(r"\{\w+\}", str(uuid.uuid4()), path)
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE"} - takes:
+        answer = await alice.client.request(method, here)
+        assert assert_refused(answer, 405)["reason"] == "METHOD_NOT_ALLOWED", method
+        assert {name.strip() for name in answer.headers["allow"].split(",")} == takes, method
 
 
 @pytest.mark.parametrize(

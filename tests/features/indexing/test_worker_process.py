@@ -32,7 +32,7 @@ service.chunk = chunk
 process.watch_parent()
 worker.run(Settings())
 """
-SECONDS = 240
+SECONDS = 400
 
 pytestmark = pytest.mark.prove
 

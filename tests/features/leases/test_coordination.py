@@ -158,6 +158,28 @@ async def test_a_managed_restore_and_delete_need_the_lease(managed):
     assert (await managed.client.delete(managed.url, headers=shown(lease))).status_code == 204
 
 
+def says_what_to_do_in_the_trash(answer):
+    """A lease cannot be acquired there: the refusal must not ask for it."""
+    message = answer.json()["error"]["message"]
+    assert "Acquire a lease" not in message
+    assert "acquire a new lease" not in message
+    if answer.json()["error"]["reason"] == "LEASE_REQUIRED":
+        assert f"for up to {answer.headers['retry-after']} s" in message
+        assert 1 <= int(answer.headers["retry-after"]) <= 60
+        return "waits until it has ended" in message
+    return "Send the request again without a lease" in message
+
+
+@proves("COORD-TRASH")
+async def test_what_refuses_a_managed_document_in_the_trash_says_what_can_be_done_there(managed):
+    lease = await managed.acquired()
+    await managed.client.delete(managed.url, headers=shown(lease))
+    stale = shown(lease | {"fence": lease["fence"] + 1})
+    for method, url in (("POST", f"/v1/trash/{managed.id}/restore"), ("DELETE", f"/v1/trash/{managed.id}")):
+        assert says_what_to_do_in_the_trash(await managed.client.request(method, url))
+        assert says_what_to_do_in_the_trash(await managed.client.request(method, url, headers=stale))
+
+
 @proves("COORD-TRASH")
 async def test_a_managed_document_leaves_the_trash_under_its_lease_alone_while_that_is_live(managed, sql):
     lease = await managed.acquired()

@@ -49,10 +49,11 @@ async def test_a_client_lists_anonymously_is_refused_a_call_signs_in_and_calls(a
     assert result["structuredContent"]["data"]["id"] == str(person.id)
 
 
-@proves("AUTH-AUTHORITY")
+@proves("AUTH-AUTHORITY", "ME-35")
 async def test_a_token_carries_the_whole_user_and_a_key_only_its_scopes(flow, bearer, people, person):
     whole = bearer((await flow.tokens(resource=f"{ISSUER}/v1"))["access_token"])
     assert (await whole.get("/v1/workspaces")).status_code == 200
+    assert (await whole.get("/v1/user/me")).json()["data"]["authMethod"] == "oauth"
     assert (await whole.post("/v1/documents", json={"title": "A", "content": "B"})).status_code == 201
     narrow = bearer((await flow.tokens(resource=f"{ISSUER}/v1", scope="documents.write"))["access_token"])
     assert (await narrow.get("/v1/workspaces")).status_code == 403

@@ -120,5 +120,9 @@ async def test_what_names_nothing_or_what_is_absent_is_refused(alice, make):
     nobody = "01900000-0000-7000-8000-000000000000"
     assert refusal(await alice.client.get("/v1/pack", params={"documentId": nobody})) == (404, "NOT_FOUND")
     assert refusal(await alice.client.get("/v1/pack", params={"collectionId": nobody})) == (404, "NOT_FOUND")
-    assert refusal(await alice.client.get("/v1/packs/" + "0" * 64)) == (404, "NOT_FOUND")
-    assert refusal(await alice.client.get("/v1/packs/nonsense")) == (400, "INVALID_REQUEST")
+    unknown = await alice.client.get("/v1/packs/" + "0" * 64)
+    assert refusal(unknown) == (404, "NOT_FOUND")
+    for none in ("zzz", "0" * 63, "0" * 65, "A" * 64, "é"):
+        found = await alice.client.get(f"/v1/packs/{none}")
+        assert refusal(found) == (404, "NOT_FOUND"), none
+        assert found.json()["error"]["message"] == unknown.json()["error"]["message"]

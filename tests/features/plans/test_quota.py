@@ -21,6 +21,7 @@ from app.store.confined import Confined
 from tests.contract.requirements import proves
 
 DOCUMENT = {"title": "T", "content": "c"}
+NOBODY = "0193a5e4-0000-7000-8000-000000000000"
 PROMPT = {"title": "T", "description": "d", "content": "c"}
 
 
@@ -114,6 +115,29 @@ async def test_what_is_deleted_makes_room(limited):
     assert (await user.client.post("/v1/documents", json=DOCUMENT)).status_code == 201
 
 
+@proves("ORDER-404")
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/documents", DOCUMENT | {"collectionId": NOBODY}),
+        ("POST", "/v1/prompts", PROMPT | {"collectionId": NOBODY}),
+        ("POST", f"/v1/trash/{NOBODY}/restore", {}),
+        ("POST", f"/v1/documents/{NOBODY}/restore", {"versionId": NOBODY}),
+    ],
+    ids=["document", "prompt", "trash", "version"],
+)
+async def test_an_absent_object_is_said_before_a_spent_allowance(limited, method, path, body):
+    user = await limited.on("items")
+    for _ in range(2):
+        await limited.document(user.client)
+    await limited.prompt(user.client)
+    assert (await user.client.post("/v1/documents", json=DOCUMENT)).status_code == 402
+    assert (await user.client.post("/v1/prompts", json=PROMPT)).status_code == 402
+    answer = await user.client.request(method, path, json=body)
+    assert (answer.status_code, answer.json()["error"]["reason"]) == (404, "NOT_FOUND")
+
+
+@proves("ORDER-404")
 async def test_a_write_of_an_absent_thing_is_404_before_the_allowance_is_looked_at(limited):
     user = await limited.on("bytes")
     await limited.document(user.client, content="x" * 1000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.gate.trash import in_trash
 from tests.contract.requirements import proves
 from tests.edge.mcp.wire import BOTH, text_of, unfenced
 
@@ -47,7 +48,8 @@ async def test_a_prompt_goes_through_its_life(alice, era):
     assert text_of(restored).startswith("Successfully restored prompt to previous version.\n\nNew version number: 3")
     assert restored["structuredContent"]["data"]["currentVersion"] == 3
 
-    for words in (f"Successfully deleted prompt {prompt['id']}", f"Prompt {prompt['id']} was already deleted (no-op)."):
+    done = f"Successfully deleted prompt {prompt['id']}. {in_trash(prompt['id'])}"
+    for words in (done, f"Prompt {prompt['id']} was already deleted (no-op)."):
         gone = await era.call(client, "delete_prompt", {"promptId": prompt["id"]})
         assert (text_of(gone), gone["structuredContent"]) == (words, {"id": prompt["id"], "deleted": True})
         assert not gone.get("isError")

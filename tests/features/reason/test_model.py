@@ -174,7 +174,19 @@ async def test_a_model_may_say_that_nothing_answers(anna, chat):
     chat.says = "NO ANSWER."
     data = await reason(user, QUESTION)
     assert (data["answer"], data["citations"], data["meta"]["mode"]) == ("", [], "model")
-    assert data["gaps"]
+    (gap,) = data["gaps"]
+    assert re.match(r"None of the \d+ nearest passages of the documents answers this\.", gap)
+
+
+@proves("RSN-34-NOTHING", "RSN-MODEL-AWAY")
+async def test_where_the_model_failed_and_no_quote_answers_the_one_gap_says_so(anna, chat):
+    user = await anna()
+    chat.says = 500
+    data = await reason(user, "Which compiler flags enable link-time optimisation?")
+    (gap,) = data["gaps"]
+    assert data["answer"] == ""
+    assert "The language model failed" in gap
+    assert "quotes" not in gap
 
 
 @pytest.mark.parametrize(

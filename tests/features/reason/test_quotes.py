@@ -71,7 +71,7 @@ async def test_an_answer_quotes_what_answers_and_cites_it(alice, shelf):
 async def test_nothing_found_is_an_empty_answer_with_one_gap(alice):
     data = await reason(alice, "Anything?")
     assert (data["answer"], data["citations"]) == ("", [])
-    assert data["gaps"] == ["No indexed passage in scope was found."]
+    assert data["gaps"] == ["No indexed passage of the documents was found."]
 
 
 @proves("RSN-34-NOTHING", "RSN-LIMITS")
@@ -79,8 +79,26 @@ async def test_passages_about_something_else_are_no_answer(alice, shelf):
     await shelf("Gulls steal bread on the quay.")
     data = await reason(alice, "Which compiler flags enable link-time optimisation?")
     assert (data["answer"], data["citations"]) == ("", [])
-    assert data["gaps"][0] == "None of the 1 nearest passages answers this."
-    assert any("mentions: compiler, flags" in gap for gap in data["gaps"])
+    (gap,) = data["gaps"]
+    assert gap.startswith("None of the 1 nearest passages of the documents answers this. No passage read mentions: ")
+    assert "mentions: compiler, flags" in gap
+    assert "language model" not in gap
+
+
+@proves("RSN-34-NOTHING", "RSN-LIMITS")
+async def test_one_gap_says_all_that_was_not_read_and_where_was_looked(alice, shelf, make):
+    gulls = await shelf("Gulls steal bread on the quay.")
+    await shelf("Terns nest on the shingle.")
+    await make.document(alice.client, content="Not indexed yet.")
+    question = "Which compiler flags enable link-time optimisation?"
+    (gap,) = (await reason(alice, question, limit=1))["gaps"]
+    for part in ("None of the 1 nearest", "Only the 1 nearest", "mentions: compiler", "not read: 1 of the documents."):
+        assert part in gap
+    (inside,) = (await reason(alice, question, documentId=gulls["id"]))["gaps"]
+    assert inside.startswith("None of the 1 nearest passages of this document answers this.")
+    place = await make.collection(alice.client, items=[gulls["id"]])
+    (among,) = (await reason(alice, question, collectionId=place["id"]))["gaps"]
+    assert "passages of this collection answers this." in among
 
 
 @proves("RSN-QUOTES", "RSN-LIMITS")

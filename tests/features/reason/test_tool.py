@@ -35,7 +35,9 @@ async def test_the_tool_answers_the_rest_body_in_sections(alice, make, index, er
 async def test_empty_sections_are_left_out(alice, era):
     text = text_of(await era.call(alice.client, "reason", {"query": "Anything?"}))
     assert re.findall(r"^## (\w+)$", text, re.MULTILINE) == ["Gaps", "Meta"]
-    assert text.startswith("## Gaps\n- No indexed passage in scope was found.\n\n## Meta\n- Passages gathered: 0")
+    assert text.startswith(
+        "## Gaps\n- No indexed passage of the documents was found.\n\n## Meta\n- Passages gathered: 0"
+    )
 
 
 @proves("RSN-TOOL", "RSN-DATA")

@@ -273,11 +273,34 @@ async def test_nothing_there_and_not_indexed_yet_read_differently(alice, make, i
     assert "Searched prompts, documents, collections, tagged tea for words and meaning" in text_of(waiting)
     literal = await LEGACY_ERA.call(alice.client, "find_items", {"query": "tram", "semantic": False})
     assert "for the literal text" in text_of(literal)
-    assert "there is nothing to find here" in text_of(literal)
+    assert "there is nothing to find here" not in text_of(literal)
+    assert "semantic=true finds its words in any order, and what means the same" in text_of(literal)
     await index.run(alice.workspace_id)
     there = await LEGACY_ERA.call(alice.client, "find_items", {"query": "kettle"})
     assert text_of(there).startswith("Found 1 prompt, 1 document, 1 collection for “kettle”:")
     assert "not indexed" not in text_of(there).lower()
+
+
+@pytest.mark.parametrize("semantic", [True, False])
+@pytest.mark.parametrize(
+    ("held", "asked", "lacking"),
+    [
+        ("documents.read", {"type": "prompts"}, "prompts.read"),
+        ("prompts.read", {"type": "documents"}, "documents.read"),
+        ("prompts.read", {"type": "collections"}, "documents.read"),
+        ("prompts.read", {"asOf": "2024-01-01T00:00:00Z"}, "documents.read"),
+    ],
+)
+@proves("SEARCH-EMPTY", "SEARCH-SCOPES")
+async def test_without_the_scope_the_answer_says_which_one_is_lacking(alice, make, semantic, held, asked, lacking):
+    await shelf(alice, make)
+    client = make.client(await make.key(alice, scopes=(held,)))
+    sent = asked | {"semantic": semantic}
+    result = await LEGACY_ERA.call(client, "find_items", {"query": "kettle"} | sent)
+    notice = (await search(client, "kettle", **sent))["meta"]["notice"]
+    assert f"lacks the scope {lacking}; use one that was granted it" in notice
+    assert result["structuredContent"]["meta"]["notice"] == notice
+    assert text_of(result).split("\n") == ["Found nothing for “kettle”.", notice]
 
 
 @proves("SEARCH-EMPTY")

@@ -227,6 +227,6 @@ async def test_of_a_document_of_headings_alone_the_heading_is_shown(alice, make,
     document = await make.document(alice.client, title="Sheet", content="# Walrus census\n\n## By year")
     await index.run(alice.workspace_id)
     (hit,) = (await search(alice, "walrus"))["data"]["documents"]
-    assert (hit["sectionPath"], "highlight" in hit) == ("Walrus census", False)
+    assert (hit["sectionPath"], hit["highlight"]) == ("Walrus census > By year", "## By year")
     said = text_of(await LEGACY_ERA.call(alice.client, "find_items", {"query": "walrus"}))
-    assert f"{document['id']}: Walrus census" in said
+    assert f"{document['id']}: Walrus census > By year" in said

@@ -18,7 +18,7 @@ from app.kit.errors import Unavailable
 from app.kit.kinds import MEDIA_TYPES
 from app.store.confined import Confined, Limits, Unreadable
 from tests.contract.requirements import proves
-from tests.support import files
+from tests.support import compound, files
 
 WORKSPACE = uuid.uuid4()
 SAID = "The keeper rang the bell by hand"
@@ -105,26 +105,39 @@ async def test_a_file_may_be_as_large_as_the_limit_and_no_larger(alice):
         assert "divide the text or the file" in answer.json()["error"]["message"]
 
 
+EACH_KIND = [
+    ("a.pdf", files.pdf(SAID)),
+    ("a.docx", files.docx(SAID)),
+    ("a.pptx", files.pptx(SAID)),
+    ("a.xlsx", files.xlsx(SAID)),
+    ("a.odt", files.odt(SAID)),
+    ("a.ods", files.ods(SAID)),
+    ("a.msg", compound.msg("Bells", SAID)),
+    ("a.tsv", f"year\ttext\n1899\t{SAID}\n".encode()),
+    ("a.htm", f"<p>{SAID}</p>".encode()),
+    ("a.epub", files.epub(SAID)),
+    ("a.ipynb", files.notebook(SAID)),
+    ("a.eml", files.mail(SAID)),
+    ("a.html", f"<html><head><title>T</title></head><body><h1>H</h1><p>{SAID}</p></body></html>".encode()),
+    ("a.csv", f"year,text\n1899,{SAID}\n".encode()),
+    ("a.json", json.dumps({"said": SAID}).encode()),
+    ("a.py", f'print("{SAID}")\n'.encode()),
+    ("a.txt", SAID.encode("utf-16")),
+    ("a.rtf", rb"{\rtf1\ansi " + SAID.encode() + b"}"),
+]
+
+
 @proves("UPLOAD-KINDS")
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.pdf", files.pdf(SAID)),
-        ("a.docx", files.docx(SAID)),
-        ("a.pptx", files.pptx(SAID)),
-        ("a.xlsx", files.xlsx(SAID)),
-        ("a.epub", files.epub(SAID)),
-        ("a.ipynb", files.notebook(SAID)),
-        ("a.eml", files.mail(SAID)),
-        ("a.html", f"<html><head><title>T</title></head><body><h1>H</h1><p>{SAID}</p></body></html>".encode()),
-        ("a.csv", f"year,text\n1899,{SAID}\n".encode()),
-        ("a.json", json.dumps({"said": SAID}).encode()),
-        ("a.py", f'print("{SAID}")\n'.encode()),
-        ("a.txt", SAID.encode("utf-16")),
-        ("a.rtf", rb"{\rtf1\ansi " + SAID.encode() + b"}"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
+async def test_every_kind_that_a_refusal_offers_is_among_those_that_are_proved(alice):
+    offered = (await upload(alice, "a.exe", b"MZ")).json()["error"]["message"]
+    proved = {name.rpartition(".")[2] for name, _ in EACH_KIND}
+    assert proved >= MEDIA_TYPES.keys()
+    for kind in MEDIA_TYPES.keys() - {"htm"}:
+        assert {"ipynb": "notebooks"}.get(kind, kind.upper()) in offered, kind
+
+
+@proves("UPLOAD-KINDS")
+@pytest.mark.parametrize(("name", "content"), EACH_KIND, ids=lambda value: value if isinstance(value, str) else "")
 async def test_each_kind_is_read(name, content, kept):
     made = await kept(name, content)
     assert SAID in made["content"]

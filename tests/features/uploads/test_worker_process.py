@@ -33,7 +33,7 @@ worker.SWEEP_SECONDS = 0.5
 process.watch_parent()
 worker.run(Settings())
 """
-SECONDS = 120
+SECONDS = 400
 SAID = "The keeper rang the bell by hand"
 SLOW = f"<p>{SAID}</p>".encode() + b"<i></i>" * 1_300_000
 """A page of nine megabytes that takes its reader seconds, and holds one sentence."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+from datetime import UTC, datetime
 
 import pytest
 from pydantic import SecretStr
 
 from app.features.accounts.service import is_address
 from app.features.signin import service as signin
+from app.kit import cursor
 from tests.contract.requirements import proves
 from tests.support.factories import Make
 from tests.support.pages import pages_of
@@ -43,8 +45,8 @@ async def test_a_new_workspace_has_its_maker_as_owner_and_stands_in_the_list(mak
     workspace = await shared(client, "Team Ünïcode")
     listed = (await client.get("/v1/workspaces")).json()["data"]
     assert [(item["kind"], item["role"], item["current"]) for item in listed] == [
-        ("personal", "owner", True),
         ("shared", "owner", False),
+        ("personal", "owner", True),
     ]
     renamed = await client.patch(f"/v1/workspaces/{workspace}", json={"name": "Renamed"})
     assert renamed.json()["data"]["name"] == "Renamed"
@@ -291,16 +293,16 @@ async def test_workspaces_members_and_invites_come_page_by_page_and_the_pages_sh
     browser = await with_password(service, alice)
     client = await make.browser(alice)
     made = [str(alice.workspace_id), *[await shared(client, f"Number {number}") for number in range(4)]]
-    assert [item["id"] for item in await pages_of(client, "/v1/workspaces", 2)] == made
+    assert [item["id"] for item in await pages_of(client, "/v1/workspaces", 2)] == made[::-1]
     here = made[-1]
     people = [alice.id, *[(await joined(client, here, make, sql, "member")).id for _ in range(4)]]
     members = await pages_of(client, f"/v1/workspaces/{here}/members", 2)
-    assert [item["userId"] for item in members] == [str(user_id) for user_id in people]
+    assert [item["userId"] for item in members] == [str(user_id) for user_id in reversed(people)]
     for number in range(5):
         await invited(client, here, f"guest{number}@example.test")
     invites = await pages_of(client, f"/v1/workspaces/{here}/invites", 2)
     assert [item["email"] for item in invites] == [f"guest{number}@example.test" for number in reversed(range(5))]
-    past = "WyIyMDk5LTAxLTAxVDAwOjAwOjAwWiIsICJmZmZmZmZmZi1mZmZmLTdmZmYtYmZmZi1mZmZmZmZmZmZmZmYiXQ=="
+    past = cursor.encode(datetime(2001, 1, 1, tzinfo=UTC), alice.id)
     empty = await client.get(f"/v1/workspaces/{here}/members", params={"cursor": past})
     assert (empty.status_code, empty.json()["data"]) == (200, [])
     await sql.execute("UPDATE browser_sessions SET workspace_id = $1 WHERE user_id = $2", here, alice.id)
