@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from app.features.indexing.tables import DIMENSIONS, SLOTS
+from app.features.indexing.tables import DIMENSIONS, EF_CONSTRUCTION, SLOTS
 from app.store import jobs
 from app.store.base import GLOBAL_TABLES
 from tests.contract.requirements import proves
@@ -100,6 +100,13 @@ async def test_the_planner_takes_no_workspace_for_one_row(sql):
     )
     names = {row["relname"] for row in sampled} & await tenant_names(sql)
     assert {name for name in names if re.fullmatch(r"(vectors|postings)(_p\d+)?", name) is None} == set()
+
+
+async def test_approximate_indexes_link_what_comes_late_as_well_as_what_came_first(sql):
+    is_leaf = "a.amname = 'hnsw' AND c.relkind = 'i'"
+    rows = await sql.fetch(f"SELECT c.reloptions FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE {is_leaf}")
+    assert len(rows) >= len(DIMENSIONS) * len(SLOTS)
+    assert {tuple(row["reloptions"]) for row in rows} == {(f"ef_construction={EF_CONSTRUCTION}",)}
 
 
 async def test_every_tenant_table_has_a_primary_key(sql):
