@@ -54,7 +54,8 @@ INSERT INTO vectors (workspace_id, text_digest, slot, model, dim, embedding)
 SELECT $1, sha256(id::text::bytea), 0, $4, $5, embedding FROM unnest($2::uuid[], $3::halfvec[]) AS t(id, embedding)
 """
 _INDEXES = """
-SELECT indexname AS name, regexp_replace(replace(indexdef, ' ON ONLY ', ' ON '), ' WHERE ', $1) AS definition
+SELECT indexname AS name,
+       regexp_replace(replace(indexdef, ' ON ONLY ', ' ON '), '( WITH [(][^)]*[)])? WHERE ', $1) AS definition
   FROM pg_indexes WHERE tablename = 'vectors' AND indexdef LIKE '%USING hnsw%'
 """
 _DENSE = f" WITH (ef_construction = {EF_CONSTRUCTION}) WHERE "

@@ -98,7 +98,7 @@ def test_paragraphs_hold_all_text_of_their_section_once(text: str) -> None:
         position = section.start if bare else section.body_start
         for start, end in spans:
             assert position <= start < end <= section.end
-            assert not text[position:start].strip("\ufeff \t\r\n") or not text[position:start].strip()
+            assert all(one.isspace() or one == "\ufeff" for one in text[position:start])
             position = end
         assert not text[position : section.end].strip().strip("\ufeff")
         assert (part.start, part.end) == ((spans[0][0], position) if spans else (section.body_start,) * 2)

@@ -80,6 +80,8 @@ class LeaseLost(AppError):
 class HeldInTrash(LeaseRequired):
     """The document was deleted under a lease that is live still, and the caller does not show it."""
 
+    reason = "LEASE_REQUIRED"
+
     def __init__(self, seconds: int) -> None:
         super().__init__()
         self.message = (
