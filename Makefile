@@ -75,7 +75,7 @@ bench: setup ## Run the benchmarks
 	$(BIN)/python -m tests.bench.reach
 
 eval: setup ## Measure retrieval on sets of questions: make eval DATA=folder
-	@test -n "$(DATA)" || { echo "Name a folder with sets: make eval DATA=folder (format: tests/evaluate/__main__.py)" >&2; exit 2; }
+	@test -n "$(DATA)" || { echo "Name a folder with sets: make eval DATA=folder (format: tests/evaluate/data.py)" >&2; exit 2; }
 	$(BIN)/python -m tests.evaluate $(DATA) $(ARGS)
 
 pictures: setup ## Take the pictures of the README again (needs Chromium)
