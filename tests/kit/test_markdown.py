@@ -94,7 +94,11 @@ def test_paragraphs_hold_all_text_of_their_section_once(text: str) -> None:
     above = {section.parent for section in found}
     for place, (section, part) in enumerate(zip(found, made, strict=True)):
         spans = [(one.start, one.end) for one in of(Level.PARAGRAPH, chunks) if one.parent_id == part.id]
-        bare = place not in above and not text[section.body_start : section.end].strip().strip("\ufeff")
+        bare = (
+            section.heading
+            and place not in above
+            and not text[section.body_start : section.end].strip().strip("\ufeff")
+        )
         position = section.start if bare else section.body_start
         for start, end in spans:
             assert position <= start < end <= section.end

@@ -62,13 +62,13 @@ BEGIN
 END
 $function$;
 
--- The terms of a query for one level of the index: read in each major language (one that holds a hundredth of the level),
--- and as it stands. Words that no text of these has are read in the other languages that are held, too: a text that is
--- alone in its language is found, and words that all know are no rare ones in it. The query's own language is that in
--- which most of it are stop words; these count in no other language either, where they would be rare words. `rarity` is
--- the term's inverse document frequency among all that the transaction may see of the level: it shows in scores, and a
--- key that is narrowed to collections must not learn from them which words others use. `average` is the mean length of
--- the whole workspace's.
+-- The terms of a query for one level of the index: read in each language that is held, of which some are major (a
+-- hundredth of the level), and as it stands. In the others a word is as rare as it is there and in the major languages
+-- together: a text that is alone in its language is found, and what all use is no rare word in it. The query's own
+-- language is that in which most of it are stop words; these count in no other language either, where they would be rare
+-- words. `rarity` is the term's inverse document frequency among all that the transaction may see of the level: it shows
+-- in scores, and a key that is narrowed to collections must not learn from them which words others use. `average` is the
+-- mean length of the whole workspace's.
 CREATE OR REPLACE FUNCTION search_query(p_workspace uuid, p_level text, p_text text)
 RETURNS TABLE (language text, major boolean, term text, weight int, rarity float8, average float8)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
@@ -119,12 +119,15 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
            (SELECT place, word FROM bare UNION ALL SELECT place, word FROM words WHERE NOT EXISTS (SELECT FROM bare))
              AS asked,
            search_terms(known.language, asked.word) AS t
-  ), unmet AS MATERIALIZED (
-    SELECT place FROM counted GROUP BY place HAVING coalesce(sum(df) FILTER (WHERE major), 0) = 0
+  ), met AS MATERIALIZED (
+    SELECT place, max(df) AS df FROM counted WHERE major GROUP BY place
   )
-  SELECT c.language, c.major, c.term, sum(c.tf)::int, ln(1 + (whole.n - c.df + 0.5) / (c.df + 0.5)),
+  SELECT c.language, c.major, c.term, sum(c.tf)::int,
+         ln(1 + greatest(whole.n - max(c.df + c.others) + 0.5, 0.5) / (max(c.df + c.others) + 0.5)),
          greatest(whole.average, 1)
-    FROM whole, counted AS c
-   WHERE c.major OR (c.df > 0 AND c.place IN (SELECT place FROM unmet))
-   GROUP BY c.language, c.major, c.term, c.df, whole.n, whole.average
+    FROM whole,
+         (SELECT counted.*, CASE WHEN major THEN 0 ELSE coalesce(met.df, 0) END AS others
+            FROM counted LEFT JOIN met ON met.place = counted.place) AS c
+   WHERE c.major OR c.df > 0
+   GROUP BY c.language, c.major, c.term, whole.n, whole.average
 $function$;

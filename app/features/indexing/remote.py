@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from onnxruntime import InferenceSession, SessionOptions  # type: ignore[import-untyped]
 from tokenizers import Encoding, Tokenizer
 
+from app.kit.language import NOT_LATIN
+
 Vector = NDArray[np.float16]
 """A unit vector of half floats, as the `halfvec` codec of `pgvector.asyncpg` takes it."""
 
@@ -36,6 +38,14 @@ class ModelUnusableError(RuntimeError):
 
 class EmbeddingFailed(Exception):
     """The model gave no vectors; the message holds nothing of the address or the key."""
+
+
+_UNLEARNED: Final[dict[str, frozenset[str]]] = {"minilm": NOT_LATIN}
+
+
+def unlearned(model: str) -> frozenset[str]:
+    """Name the languages in which a model, by its family, has learned nothing: there words alone decide."""
+    return _UNLEARNED.get(model.split("-", 1)[0], frozenset())
 
 
 class Embedder(Protocol):

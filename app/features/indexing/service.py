@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from app.features.indexing import queries
 from app.features.indexing.claims import queries as claims
 from app.features.indexing.items.service import index_items
-from app.features.indexing.remote import Embedder, EmbeddingFailed, Vector
+from app.features.indexing.remote import Embedder, EmbeddingFailed, Vector, unlearned
 from app.features.indexing.serving import Embedders, Serving
 from app.features.indexing.slots import queries as slots
-from app.features.indexing.slots.queries import nearest_vectors
+from app.features.indexing.slots.queries import learned, nearest_vectors
 from app.kit.language import detect
 from app.kit.markdown import Level, chunk
 
@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     from app.store.postgres import Database
     from app.store.tx import Tx
 
-__all__ = ["Embedder", "Embedders", "Serving", "Vector", "forget", "index_workspace", "nearest_vectors"]
+__all__ = [
+    "Embedder",
+    "Embedders",
+    "Serving",
+    "Vector",
+    "forget",
+    "index_workspace",
+    "learned",
+    "nearest_vectors",
+    "unlearned",
+]
 
 log = logging.getLogger(__name__)
 

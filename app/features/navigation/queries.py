@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pgvector import HalfVector
 
-from app.features.indexing.service import nearest_vectors
+from app.features.indexing.service import learned, nearest_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ _HITS = {
 # workspace's.
 _WORDS = """
 terms AS MATERIALIZED (
-  SELECT level, t.language, t.term, t.weight * t.rarity AS value, t.average
+  SELECT level, t.language, t.major, t.term, t.weight * t.rarity AS value, t.average
     FROM unnest('{{paragraph,turn}}'::text[]) AS level CROSS JOIN LATERAL search_query($1, level, $5) AS t
 ), hits AS MATERIALIZED ({hits}
 ), own AS (
@@ -115,16 +115,16 @@ meant AS (
          SELECT embedding FROM vectors
           WHERE workspace_id = $1 AND text_digest = c.text_digest AND slot = {slot} AND model = $8 AND dim = {dim}
          OFFSET 0) AS v
-   WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND {among}
+   WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND {learned} AND {among}
 )"""
 _MEANT_MANY = """
 meant AS (
   SELECT c.id, c.document_id, c.ordinal, c.speaker, 1 - v.distance AS cosine
     FROM nearest_vectors AS v
    CROSS JOIN LATERAL (
-         SELECT id, document_id, ordinal, speaker FROM chunks
+         SELECT id, document_id, ordinal, speaker, language FROM chunks
           WHERE workspace_id = $1 AND text_digest = v.text_digest AND level = 'paragraph' OFFSET 0) AS c
-   WHERE (c.document_id IN (SELECT id FROM live)) IS TRUE
+   WHERE {learned} AND (c.document_id IN (SELECT id FROM live)) IS TRUE
 )"""
 
 # The meaning of a turn is also in those around it.
@@ -155,7 +155,7 @@ WITH {live}, {words}, {near}, nearest AS MATERIALIZED (
 SELECT NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS near, NULL::float8 AS cosine, false AS spoken,
        (SELECT max(bound)
           FROM (SELECT min(whole) AS bound
-                  FROM (SELECT level, sum(value) AS whole FROM terms GROUP BY level, language) AS every
+                  FROM (SELECT level, sum(value) AS whole FROM terms WHERE major GROUP BY level, language) AS every
                  GROUP BY level) AS levels) AS bound,
        (SELECT count(*) FROM live WHERE pending) AS pending
 UNION ALL
@@ -264,11 +264,12 @@ async def rank(
     near = _NOTHING_NEAR
     last: tuple[HalfVector, str] | tuple[()] = ()
     if vector is not None:
+        known = learned(serving, "c.language")
         if serving.many and not seen and within.document_id is None and within.collection_id is None:
-            meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY
+            meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY.format(learned=known)
         else:
             among = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
-            meant = _MEANT.format(dim=int(serving.dim), slot=int(serving.slot), among=among)
+            meant = _MEANT.format(dim=int(serving.dim), slot=int(serving.slot), among=among, learned=known)
         near = _NEAR.format(meant=meant)
         last = (HalfVector(vector), serving.model)
     sql = _RANKED.format(live=live, words=_WORDS.format(hits=_HITS[in_document]), near=near)

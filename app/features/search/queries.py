@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pgvector import HalfVector
 
-from app.features.indexing.service import nearest_vectors
+from app.features.indexing.service import learned, nearest_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,6 +131,7 @@ def _near(kind: str, serving: Serving, *, many: bool) -> str:
     # `+ 0` keeps the planner from an approximate index: below some ten thousand vectors the exact scan is faster.
     dim = int(serving.dim)
     distance = f"v.embedding::halfvec({dim}) <=> $5::halfvec({dim})"
+    known = learned(serving, "c.language")
     vector = f"v.workspace_id = $1 AND v.slot = {int(serving.slot)} AND v.model = $6 AND v.dim = {dim}"
     if kind != "document":
         return f"""
@@ -143,8 +144,8 @@ def _near(kind: str, serving: Serving, *, many: bool) -> str:
    ORDER BY score DESC, e.item_id LIMIT $4
 )"""
     if many:
-        return nearest_vectors(serving, "$5", "$6") + _by_document("1 - v.distance", "nearest_vectors", "true")
-    return _by_document(f"1 - ({distance}) + 0", "vectors", vector)
+        return nearest_vectors(serving, "$5", "$6") + _by_document("1 - v.distance", "nearest_vectors", known)
+    return _by_document(f"1 - ({distance}) + 0", "vectors", f"{vector} AND {known}")
 
 
 def _by_document(similarity: str, source: str, condition: str) -> str:
@@ -154,7 +155,7 @@ compared AS MATERIALIZED (
   SELECT c.document_id, c.id AS chunk_id, c.level, c.end_index AS length, {similarity} AS similarity
     FROM {source} v
    CROSS JOIN LATERAL (
-         SELECT id, document_id, level, end_index FROM chunks
+         SELECT id, document_id, level, end_index, language FROM chunks
           WHERE workspace_id = $1 AND text_digest = v.text_digest OFFSET 0) AS c
    WHERE {condition} AND {_lives("document", "c.document_id")}
 ), nearest_documents AS MATERIALIZED (

@@ -6,9 +6,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from app.features.indexing.service import Embedders
+from app.features.indexing.service import Embedders, unlearned
 from app.features.search.remote import Reranker
-from app.kit.language import NOT_LATIN, detect
+from app.kit.language import detect
 from app.kit.sanitize import sanitize
 from app.store.patience import CallFailed
 
@@ -45,9 +45,6 @@ _CURVES: Final[dict[str, tuple[tuple[float, float], ...]]] = {
 _WORDED: Final = ((0.0, 0.0), (0.15, 0.35), (0.5, 0.8), (1.0, 1.0))
 """The relevance of items by the share of the query's lexical bound that their words reach."""
 
-_UNHELPFUL: Final[dict[str, frozenset[str]]] = {"minilm": NOT_LATIN}
-"""Languages of queries in which a model, by its family, has learned nothing."""
-
 _UNLEARNED: Final = "Words alone decided: the embedding model has not learned the language of this query."
 _AWAY: Final = "Words alone decided: the embedding model cannot be asked just now; search again later."
 
@@ -75,15 +72,10 @@ async def embed_question(ctx: Context, text: str) -> Meaning:
     serving = await embedders.serving(ctx)
     if ctx.principal.collections is not None:  # a key's collections are a filter like tags: all are compared
         serving = replace(serving, many=False)
-    if not helps(serving.model, detect(text)):
+    if detect(text) in unlearned(serving.model):
         return Meaning(serving, None, _UNLEARNED)
     vector = await embedders.embed_query(serving, text)
     return Meaning(serving, vector, None if vector is not None else _AWAY)
-
-
-def helps(model: str, language: str) -> bool:
-    """Tell whether a model's vectors say anything about a query in a language; else words alone decide."""
-    return language not in _UNHELPFUL.get(model.split("-", 1)[0], frozenset())
 
 
 def considered(ctx: Context, limit: int) -> int:

@@ -120,7 +120,7 @@ def _drafts(title: str, text: str) -> list[_Draft]:
     for place, (section, blocks) in enumerate(_with_blocks(found, structure.blocks)):
         parent = document if section.parent is None else by_section[section.parent]
         header = _header(short_title, section.path)
-        if section.heading is None or blocks or place in above:
+        if not section.heading or blocks or place in above:
             cut = list(_passages(text, blocks, turns, header))
         else:  # a heading with nothing below is a text itself: else nothing would hold its words
             line = [Block(Kind.LINES, section.start, section.body_start)]

@@ -174,11 +174,20 @@ async def test_a_text_that_is_alone_in_its_language_is_found_among_many_others(a
         assert passages[0]["documentTitle"] == f"No. {language}"
 
 
-async def test_words_that_others_use_are_not_read_in_a_language_that_is_alone(alone, sql):
+async def test_words_that_others_use_are_no_rare_ones_in_a_language_that_is_alone(alone, sql):
     async with sql.acquire() as connection, connection.transaction():
         await connection.execute("SELECT set_config('app.collections', '*', true)")
         rows = await connection.fetch(
-            "SELECT language, term FROM search_query($1, 'paragraph', 'keeper Katzen')", alone.workspace_id
+            "SELECT language, term, rarity FROM search_query($1, 'paragraph', 'keeper Katzen')", alone.workspace_id
         )
-    assert {row["term"] for row in rows if row["language"] == "german"} == {"katz"}
-    assert {row["term"] for row in rows if row["language"] == "english"} == {"keeper", "katzen"}
+    rarity = {(row["language"], row["term"]): row["rarity"] for row in rows}
+    assert rarity.keys() == {("english", "keeper"), ("english", "katzen"), ("german", "keep"), ("german", "katz")}
+    assert rarity["german", "keep"] < rarity["english", "keeper"] < rarity["german", "katz"] / 100
+
+
+@proves("SEARCH-MODE")
+async def test_meaning_does_not_speak_of_texts_that_the_model_cannot_read(alone):
+    for query in ("translation", "art", "poem"):
+        assert "No. arabic" not in await found(alone, query)
+        answer = await alone.client.post("/v1/pd/search", json={"query": query, "limit": 50})
+        assert "No. arabic" not in {hit["documentTitle"] for hit in answer.json()["data"]["results"]}

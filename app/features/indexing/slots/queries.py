@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pgvector import HalfVector
 
 from app.features.indexing.queries import UNEMBEDDED
+from app.features.indexing.remote import unlearned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,6 +99,12 @@ UPDATE {{kind}}s i SET indexed_revision = 0
         WHERE c.workspace_id = $1 AND c.kind = '{{kind}}' AND {UNEMBEDDED.format(slot="$2", model="$3")})
 """
 _BEHIND_KINDS = [_BEHIND_ITEMS.format(kind=kind) for kind in ("prompt", "collection")]
+
+
+def learned(serving: Serving, column: str) -> str:
+    """Write the condition that a text is in a language of which the serving model has learned something."""
+    languages = ", ".join(f"'{language}'" for language in sorted(unlearned(serving.model)))
+    return f"{column} NOT IN ({languages})" if languages else "true"
 
 
 def nearest_vectors(serving: Serving, query: str, model: str) -> str:
