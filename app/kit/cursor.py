@@ -14,23 +14,31 @@ from app.kit.schema import Instant, unstorable
 
 _TEXT: TypeAdapter[list[str]] = TypeAdapter(list[str])
 _PAIR: TypeAdapter[tuple[datetime, UUID]] = TypeAdapter(tuple[Instant, UUID])
+_ORDERED: TypeAdapter[tuple[str, datetime, UUID]] = TypeAdapter(tuple[str, Instant, UUID])
 
 
-def encode(created_at: datetime, item_id: UUID) -> str:
-    """Write the cursor that continues after an item in (created, id) descending order."""
-    return base64.urlsafe_b64encode(_PAIR.dump_json((created_at, item_id))).decode()
+def encode(at: datetime, item_id: UUID, order: str = "") -> str:
+    """Write the cursor that continues after an item in (time, id) descending order; one but creation's has a name."""
+    found = _ORDERED.dump_json((order, at, item_id)) if order else _PAIR.dump_json((at, item_id))
+    return base64.urlsafe_b64encode(found).decode()
 
 
-def decode(cursor: str) -> tuple[datetime, UUID]:
+def decode(cursor: str, order: str = "") -> tuple[datetime, UUID]:
     """Read a cursor back.
 
     Raises:
-        InvalidRequest: the text is no cursor of ours.
+        InvalidRequest: the text is no cursor of ours, or one of another order.
     """
     try:
-        return _PAIR.validate_json(base64.urlsafe_b64decode(cursor.encode()))
+        text = base64.urlsafe_b64decode(cursor.encode())
+        if not order:
+            return _PAIR.validate_json(text)
+        named, at, item_id = _ORDERED.validate_json(text)
     except (binascii.Error, ValueError, ValidationError) as error:
         raise _foreign() from error
+    if named != order:
+        raise _foreign()
+    return at, item_id
 
 
 def encode_text(value: str) -> str:

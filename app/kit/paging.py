@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from pydantic import Field
 
 from app.kit import cursor
-from app.kit.schema import Page, Pagination, Positive
+from app.kit.schema import Model, Page, Pagination, Positive, RestOnly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+    from uuid import UUID
 
 T = TypeVar("T")
 
@@ -23,8 +26,38 @@ PageSize = Annotated[Positive, Field(default=DEFAULT_LIMIT, description="Page si
 After = Annotated[str | None, Field(default=None, description="`pagination.cursor` of the page before.")]
 
 
+class Sort(StrEnum):
+    """By which time a list is ordered, the latest first."""
+
+    CREATED = "created"
+    CHANGED = "changed"
+
+    @property
+    def column(self) -> str:
+        """Name the column of that time."""
+        return {Sort.CREATED: "created_at", Sort.CHANGED: "last_changed_at"}[self]
+
+    @property
+    def order(self) -> str:
+        """Name the order as cursors do: that of creation goes without saying."""
+        return "" if self is Sort.CREATED else self.value
+
+
+class Sorted(Model):
+    """Arguments of a list that has several orders."""
+
+    sort: Annotated[
+        Sort,
+        RestOnly(),
+        Field(
+            default=Sort.CREATED,
+            description="The newest first, or what was changed last; what changes meanwhile comes to the front.",
+        ),
+    ]
+
+
 class Row(Protocol):
-    """A row of a list; its place in the order is (`created_at`, `id`)."""
+    """A row of a list; its place in the order is (`created_at`, `id`), or that of another `Sort`."""
 
     def __getitem__(self, key: str, /) -> Any:
         """Give a column."""
@@ -49,14 +82,21 @@ def fitting(rows: Sequence[Row], limit: int, notice: str | None) -> tuple[list[d
     return found, notice
 
 
-def pagination(rows: Sequence[Row], limit: int) -> Pagination:
+def place_after(given: str | None, sort: Sort = Sort.CREATED) -> tuple[datetime, UUID] | None:
+    """Read where to go on, if a cursor was given."""
+    return cursor.decode(given, sort.order) if given else None
+
+
+def pagination(rows: Sequence[Row], limit: int, sort: Sort = Sort.CREATED) -> Pagination:
     """Tell where to go on; `rows` holds one more than `limit` when there are more."""
     if len(rows) <= limit:
         return Pagination(cursor=None, has_more=False)
     last = rows[limit - 1]
-    return Pagination(cursor=cursor.encode(last["created_at"], last["id"]), has_more=True)
+    return Pagination(cursor=cursor.encode(last[sort.column], last["id"], sort.order), has_more=True)
 
 
-def paged(rows: Sequence[Row], limit: int, notice: str | None, make: Callable[[Any], T]) -> Page[T]:
+def paged(
+    rows: Sequence[Row], limit: int, notice: str | None, make: Callable[[Any], T], sort: Sort = Sort.CREATED
+) -> Page[T]:
     """Make a page of rows that were asked for with one more than `limit`."""
-    return Page(data=[make(row) for row in rows[:limit]], pagination=pagination(rows, limit), notice=notice)
+    return Page(data=[make(row) for row in rows[:limit]], pagination=pagination(rows, limit, sort), notice=notice)

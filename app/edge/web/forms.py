@@ -25,6 +25,7 @@ MAX_TEXT: Final = 400_000
 TICK: Final = "item."
 BULK: Final = {"collect": "added", "tag": "tagged", "delete": "trashed"}
 """What can be done with ticked rows, and the word that says it was (`DONE`)."""
+_ORDERS: Final = {"": "Newest first", "changed": "Last changed first"}
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
@@ -141,6 +142,11 @@ def _ended(found: list[str], sent: list[str], end: str) -> str:
 def differing(base: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Keep what a form changed: what it left as it was belongs to whoever changes it meanwhile."""
     return dict(wanted) if base is None else {name: value for name, value in wanted.items() if base[name] != value}
+
+
+def orders(chosen: Mapping[str, str]) -> list[tuple[str, str, bool]]:
+    """Write the ways to order a list as queries from its first page on, with their names and which one it has."""
+    return [(kept({**chosen, "sort": sort}), label, chosen["sort"] == sort) for sort, label in _ORDERS.items()]
 
 
 def choices(items: Iterable[Any], label: str, first: str) -> list[tuple[str, str]]:

@@ -31,7 +31,7 @@ from app.gate.policy import Meter, Rate, Scope
 from app.kit import cursor
 from app.kit.errors import PreconditionConflict, RevisionMismatch
 from app.kit.ids import new_id
-from app.kit.paging import clamped, paged
+from app.kit.paging import clamped, paged, place_after
 from app.kit.schema import One, Page
 
 if TYPE_CHECKING:
@@ -48,15 +48,15 @@ _GUARDED = (CollectionNotFound, RevisionMismatch, PreconditionConflict)
 
 @query("collections.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(ItemNotFound,))
 async def list_collections(ctx: Context, args: ListCollections) -> Page[Collection]:
-    """List collections, newest first, with the number of their items; all, or those that hold one item."""
+    """List collections, newest first or by `sort`, with the number of their items; all, or those that hold one item."""
     limit, notice = clamped(args.limit)
-    after = cursor.decode(args.cursor) if args.cursor else None
+    place = place_after(args.cursor, args.sort)
     kinds = readable_kinds(ctx)
     async with ctx.snapshot() as tx:
         if args.item_id is not None and not await queries.item_exists(tx, kinds, args.item_id):
             raise ItemNotFound
-        rows = await queries.list_collections(tx, kinds, args, after, limit + 1, ctx.principal.user_id)
-    return paged(rows, limit, notice, lambda row: Collection.model_validate(dict(row), by_name=True))
+        rows = await queries.list_collections(tx, kinds, args, place, limit + 1, ctx.principal.user_id)
+    return paged(rows, limit, notice, lambda row: Collection.model_validate(dict(row), by_name=True), args.sort)
 
 
 @command(

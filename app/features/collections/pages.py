@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from app.edge.errors import status_of
-from app.edge.web.forms import as_written, differing, filled, filters, kept, tag_text, tags_of, ticked
+from app.edge.web.forms import as_written, differing, filled, filters, kept, orders, tag_text, tags_of, ticked
 from app.edge.web.page import Page, call, form, panels, person, redirect, render
 from app.features.collections import operations
 from app.features.collections.schemas import DEFAULT_ICON, ItemType
@@ -31,12 +31,20 @@ async def collections(request: Request) -> Response:
 
 
 async def _listed(request: Request, status: int = 200, error: str = "") -> Response:
-    chosen = filters(request, "q", "tag", "cursor")
-    wanted = {"search": chosen["q"], "tags": tags_of(chosen["tag"]), "cursor": chosen["cursor"]}
+    chosen = filters(request, "q", "tag", "sort", "cursor")
+    wanted = {"search": chosen["q"], "tags": tags_of(chosen["tag"]), "sort": chosen["sort"], "cursor": chosen["cursor"]}
     found = await call(request, operations.list_collections, limit=PAGE_SIZE, **filled(wanted))
-    after = found.pagination.cursor
-    shown: dict[str, Any] = {"collections": found.data, "after": after, "chosen": chosen, "kept": kept}
-    return render(request, "collections.html", status, **shown, error=error)
+    return render(
+        request,
+        "collections.html",
+        status,
+        collections=found.data,
+        after=found.pagination.cursor,
+        chosen=chosen,
+        kept=kept(chosen),
+        orders=orders(chosen),
+        error=error,
+    )
 
 
 async def bulk(request: Request) -> Response:

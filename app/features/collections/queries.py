@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.kit.paging import Sort
 from app.kit.revision import expected
 from app.store.tx import count_of
 
@@ -33,19 +34,22 @@ SELECT c.id, c.name, c.description, c.color, c.icon, c.tags, c.revision, encode(
 
 _GET = f"{_SELECT} AND c.id = $4"
 
-_LIST = f"""
+_LISTS = {
+    sort: f"""
 {_SELECT}
    AND ($4::text IS NULL OR position(lower($4) IN lower(c.name)) > 0
         OR position(lower($4) IN lower(c.description)) > 0)
-   AND ($5::timestamptz IS NULL OR (c.created_at, c.id) < ($5, $6::uuid))
+   AND ($5::timestamptz IS NULL OR (c.{sort.column}, c.id) < ($5, $6::uuid))
    AND c.tags @> $7::text[]
    AND ($8::uuid IS NULL
         OR EXISTS (SELECT FROM collection_items i
                     WHERE i.workspace_id = c.workspace_id AND i.collection_id = c.id AND i.item_type = ANY ($2)
                       AND i.item_id = $8))
- ORDER BY c.created_at DESC, c.id DESC
+ ORDER BY c.{sort.column} DESC, c.id DESC
  LIMIT $9
 """
+    for sort in Sort
+}
 
 _ITEM_EXISTS = """
 SELECT EXISTS (SELECT FROM items WHERE workspace_id = $1 AND kind = ANY ($2) AND id = $3 AND deleted_at IS NULL)
@@ -115,9 +119,9 @@ async def collection_exists(tx: Tx, collection_id: UUID) -> bool:
 async def list_collections(
     tx: Tx, kinds: Sequence[str], args: ListCollections, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
-    """List collections, newest first, after a cursor."""
+    """List collections, in the order asked for, after a cursor."""
     values = (kinds, reader, args.search, *(after or (None, None)), args.tags, args.item_id, limit)
-    return await tx.fetch(_LIST, tx.workspace_id, *values)
+    return await tx.fetch(_LISTS[args.sort], tx.workspace_id, *values)
 
 
 async def item_exists(tx: Tx, kinds: Sequence[str], item_id: UUID) -> bool:

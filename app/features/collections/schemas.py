@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, StringConstraints, field_validator
 from app.kit import revision as revisions
 from app.kit.guarded import Guarded
 from app.kit.ids import NO_ID, Id, parse_id
-from app.kit.paging import After, PageSize
+from app.kit.paging import After, PageSize, Sorted
 from app.kit.schema import (
     EpochMs,
     Model,
@@ -51,8 +51,8 @@ class ItemType(StrEnum):
     PROMPT = "prompt"
 
 
-class ListCollections(Model):
-    """Which collections to list, newest first."""
+class ListCollections(Sorted):
+    """Which collections to list."""
 
     search: Annotated[
         str | None, Field(default=None, max_length=500, description="Only those whose name or description holds this.")

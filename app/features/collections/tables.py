@@ -53,6 +53,13 @@ collections = Table(
         text("id DESC"),
         postgresql_where=text("deleted_at IS NULL"),
     ),
+    Index(
+        "collections_workspace_id_last_changed_at_id_idx",
+        "workspace_id",
+        text("last_changed_at DESC"),
+        text("id DESC"),
+        postgresql_where=text("deleted_at IS NULL"),
+    ),
 )
 
 collection_items = Table(

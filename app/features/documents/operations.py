@@ -46,7 +46,7 @@ from app.kit import cursor
 from app.kit.asof import point
 from app.kit.errors import AppError, InvalidRequest, Kind
 from app.kit.ids import new_id
-from app.kit.paging import clamped, fitting, paged, pagination
+from app.kit.paging import clamped, fitting, paged, pagination, place_after
 from app.kit.schema import Model, One, Page
 
 _THEN = (DocumentNotFound, RevisionNotFound, RevisionPartial)
@@ -96,14 +96,14 @@ async def diff_document(ctx: Context, args: DiffDocument) -> One[DocumentDiff]:
 
 @query("documents.list", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
 async def list_documents(ctx: Context, args: ListDocuments) -> Page[DocumentItem]:
-    """List documents without their content, newest first."""
+    """List documents without their content, newest first or by `sort`."""
     limit, notice = clamped(args.limit)
-    after = cursor.decode(args.cursor) if args.cursor else None
+    place = place_after(args.cursor, args.sort)
     async with ctx.snapshot() as tx:
         if args.collection_id is not None:
             await collections.require(tx, args.collection_id)
-        rows = await queries.list_documents(tx, args, after, limit + 1, ctx.principal.user_id)
-    return paged(rows, limit, notice, lambda row: DocumentItem.model_validate(dict(row), by_name=True))
+        rows = await queries.list_documents(tx, args, place, limit + 1, ctx.principal.user_id)
+    return paged(rows, limit, notice, lambda row: DocumentItem.model_validate(dict(row), by_name=True), args.sort)
 
 
 @command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from app.edge.web.forms import BULK, MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, kept, tags_of, ticked
+from app.edge.web.forms import BULK, MAX_TEXT, MAX_TEXT_BYTES, choices, filled, filters, kept, orders, tags_of, ticked
 from app.edge.web.page import Page, call, form, gate_of, panels, person, redirect, render
 from app.edge.web.wording import told
 from app.features.collections import operations as collections
@@ -46,12 +46,13 @@ async def documents(request: Request) -> Response:
 
 
 async def _listed(request: Request, status: int = 200, error: str = "") -> Response:
-    chosen = filters(request, "q", "tag", "collection", "status", "cursor")
+    chosen = filters(request, "q", "tag", "collection", "status", "sort", "cursor")
     wanted = {
         "search": chosen["q"],
         "tags": tags_of(chosen["tag"]),
         "collectionId": chosen["collection"],
         "status": chosen["status"],
+        "sort": chosen["sort"],
         "cursor": chosen["cursor"],
     }
     found, places = await asyncio.gather(
@@ -66,6 +67,7 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
         after=found.pagination.cursor,
         chosen=chosen,
         kept=kept(chosen),
+        orders=orders(chosen),
         states=STATES,
         collections=places.data,
         collection_choices=choices(places.data, "name", "Any collection"),

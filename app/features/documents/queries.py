@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.kit.paging import PAGE_BYTES
+from app.kit.paging import PAGE_BYTES, Sort
 from app.kit.revision import expected
 from app.store.tx import count_of
 
@@ -41,13 +41,14 @@ d.id, d.title, d.status, d.status_reason, d.source_type, d.source_url, d.tags, d
 encode(d.content_hash, 'hex') AS content_hash, d.created_at, d.last_changed_at
 """
 
-# The cursor is the (created_at, id) of the last row seen; tags are ANDed over the tag rows.
-_LIST = f"""
+# The cursor is the (time, id) of the last row seen; tags are ANDed over the tag rows.
+_LISTS = {
+    sort: f"""
 SELECT {_ITEM}, text_trust(d.hands, d.created_by, $9) AS trust
   FROM documents d
  WHERE d.workspace_id = $1 AND d.deleted_at IS NULL
    AND ($2::text IS NULL OR position(lower($2) IN lower(d.title)) > 0)
-   AND ($3::timestamptz IS NULL OR (d.created_at, d.id) < ($3, $4::uuid))
+   AND ($3::timestamptz IS NULL OR (d.{sort.column}, d.id) < ($3, $4::uuid))
    AND (cardinality($5::text[]) = 0 OR (
         SELECT count(*) FROM document_tags t
          WHERE t.workspace_id = $1 AND t.document_id = d.id AND t.tag = ANY($5)) = cardinality($5))
@@ -55,9 +56,11 @@ SELECT {_ITEM}, text_trust(d.hands, d.created_by, $9) AS trust
         SELECT FROM collection_items i
          WHERE i.workspace_id = $1 AND i.collection_id = $7 AND i.item_type = 'document' AND i.item_id = d.id))
    AND ($8::text IS NULL OR d.status = $8)
- ORDER BY d.created_at DESC, d.id DESC
+ ORDER BY d.{sort.column} DESC, d.id DESC
  LIMIT $6
 """
+    for sort in Sort
+}
 
 # A row whose predecessors on the page fill it already comes without its text: it only tells that there is more.
 _VERSIONS = f"""
@@ -281,10 +284,10 @@ async def delete_document_if_current(ctx: Context, args: DeleteDocument, call: C
 async def list_documents(
     tx: Tx, args: ListDocuments, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
-    """List documents, newest first, after a cursor."""
+    """List documents, in the order asked for, after a cursor."""
     created_at, document_id = after or (None, None)
     values = (args.search, created_at, document_id, args.tags, limit, args.collection_id, args.status, reader)
-    return await tx.fetch(_LIST, tx.workspace_id, *values)
+    return await tx.fetch(_LISTS[args.sort], tx.workspace_id, *values)
 
 
 async def list_versions(

@@ -14,7 +14,7 @@ from app.kit.asof import TIME, AsOf
 from app.kit.guarded import Fence, Guarded, Lease
 from app.kit.ids import Id
 from app.kit.markdown import Deed, TextEdit, Where
-from app.kit.paging import MAX_LIMIT, After, PageSize
+from app.kit.paging import MAX_LIMIT, After, PageSize, Sorted
 from app.kit.schema import (
     EachAlone,
     EpochMs,
@@ -82,8 +82,8 @@ class DiffDocument(Model):
     to: Annotated[AsOf | None, Field(default=None, description=f"A revision or {TIME}; the current one unless given.")]
 
 
-class ListDocuments(Model):
-    """Which documents to list, newest first."""
+class ListDocuments(Sorted):
+    """Which documents to list."""
 
     collection_id: Annotated[Id | None, Field(default=None, description="Only members of this collection.")]
     search: Annotated[str | None, Field(default=None, max_length=500, description="Only titles that hold this text.")]

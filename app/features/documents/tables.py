@@ -88,6 +88,13 @@ documents = Table(
         postgresql_where=text("deleted_at IS NULL"),
     ),
     Index(
+        "documents_workspace_id_last_changed_at_id_idx",
+        "workspace_id",
+        text("last_changed_at DESC"),
+        text("id DESC"),
+        postgresql_where=text("deleted_at IS NULL"),
+    ),
+    Index(
         "documents_workspace_id_deleted_at_id_idx",
         "workspace_id",
         text("deleted_at DESC"),

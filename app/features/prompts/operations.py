@@ -41,7 +41,7 @@ from app.kit import cursor
 from app.kit.asof import point
 from app.kit.errors import InvalidRequest, PreconditionConflict, RevisionMismatch
 from app.kit.ids import new_id
-from app.kit.paging import clamped, fitting, paged, pagination
+from app.kit.paging import clamped, fitting, paged, pagination, place_after
 from app.kit.schema import One, Page, Pagination
 
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ _GUARDED = (PromptNotFound, RevisionMismatch, PreconditionConflict)
 
 @query("prompts.list", scope=Scope.PROMPTS_READ, rate=Rate.READONLY, raises=(CollectionNotFound,))
 async def list_prompts(ctx: Context, args: ListPrompts) -> Page[PromptItem]:
-    """List prompts without their text, newest first; narrow by literal text or tags."""
+    """List prompts without their text, newest first or by `sort`; narrow by literal text or tags."""
     limit, notice = clamped(args.limit)
-    after = cursor.decode(args.cursor) if args.cursor else None
+    place = place_after(args.cursor, args.sort)
     async with ctx.snapshot() as tx:
         if args.collection_id is not None:
             await collections.require(tx, args.collection_id)
-        rows = await queries.list_prompts(tx, args, after, limit + 1, ctx.principal.user_id)
-    return paged(rows, limit, notice, lambda row: PromptItem.model_validate(fields(row)))
+        rows = await queries.list_prompts(tx, args, place, limit + 1, ctx.principal.user_id)
+    return paged(rows, limit, notice, lambda row: PromptItem.model_validate(fields(row)), args.sort)
 
 
 @command(

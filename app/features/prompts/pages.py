@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from app.edge.web.forms import BULK, choices, filled, filters, kept, tags_of, ticked
+from app.edge.web.forms import BULK, choices, filled, filters, kept, orders, tags_of, ticked
 from app.edge.web.page import Page, call, form, panels, redirect, render
 from app.features.collections import operations as collections
 from app.features.collections.schemas import ItemType
@@ -30,11 +30,12 @@ async def prompts(request: Request) -> Response:
 
 
 async def _listed(request: Request, status: int = 200, error: str = "") -> Response:
-    chosen = filters(request, "q", "tag", "collection", "archived", "cursor")
+    chosen = filters(request, "q", "tag", "collection", "archived", "sort", "cursor")
     wanted = {
         "q": chosen["q"],
         "tags": tags_of(chosen["tag"]),
         "collectionId": chosen["collection"],
+        "sort": chosen["sort"],
         "cursor": chosen["cursor"],
         "includeArchived": chosen["archived"] == "all" or None,
     }
@@ -50,6 +51,7 @@ async def _listed(request: Request, status: int = 200, error: str = "") -> Respo
         after=found.pagination.cursor,
         chosen=chosen,
         kept=kept(chosen),
+        orders=orders(chosen),
         states=STATES,
         collections=places.data,
         collection_choices=choices(places.data, "name", "Any collection"),

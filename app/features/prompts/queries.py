@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.features.prompts.schemas import canonical
-from app.kit.paging import PAGE_BYTES
+from app.kit.paging import PAGE_BYTES, Sort
 from app.store.tx import count_of
 
 if TYPE_CHECKING:
@@ -62,23 +62,26 @@ SELECT p.id, r.title, r.description, r.published AS is_public, r.archived AS is_
  LIMIT 1
 """
 
-# The cursor is the (created_at, id) of the last row seen.
-_LIST = f"""
+# The cursor is the (time, id) of the last row seen.
+_LISTS = {
+    sort: f"""
 SELECT {_ITEM}, text_trust(p.hands, p.created_by, $9) AS trust
   FROM prompts p
   JOIN prompt_versions v ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = p.current_version
  WHERE p.workspace_id = $1 AND p.deleted_at IS NULL
    AND ($2::text IS NULL OR position(lower($2) IN lower(p.title)) > 0
         OR position(lower($2) IN lower(p.description)) > 0 OR position(lower($2) IN lower(v.content)) > 0)
-   AND ($3::timestamptz IS NULL OR (p.created_at, p.id) < ($3, $4::uuid))
+   AND ($3::timestamptz IS NULL OR (p.{sort.column}, p.id) < ($3, $4::uuid))
    AND p.tags @> $5::text[]
    AND ($6 OR NOT p.archived)
    AND ($8::uuid IS NULL OR EXISTS (
         SELECT FROM collection_items i
          WHERE i.workspace_id = $1 AND i.collection_id = $8 AND i.item_type = 'prompt' AND i.item_id = p.id))
- ORDER BY p.created_at DESC, p.id DESC
+ ORDER BY p.{sort.column} DESC, p.id DESC
  LIMIT $7
 """
+    for sort in Sort
+}
 
 # By itself, so that what is read behind the lock is read by a later snapshot: a join could miss its partner.
 _LOCK = """
@@ -234,10 +237,10 @@ async def prompt_exists(tx: Tx, prompt_id: UUID) -> bool:
 async def list_prompts(
     tx: Tx, args: ListPrompts, after: tuple[datetime, UUID] | None, limit: int, reader: UUID
 ) -> list[asyncpg.Record]:
-    """List prompts, newest first, after a cursor."""
+    """List prompts, in the order asked for, after a cursor."""
     created_at, prompt_id = after or (None, None)
     values = (args.q, created_at, prompt_id, args.tags, args.include_archived, limit, args.collection_id, reader)
-    return await tx.fetch(_LIST, tx.workspace_id, *values)
+    return await tx.fetch(_LISTS[args.sort], tx.workspace_id, *values)
 
 
 async def lock_prompt(tx: Tx, prompt_id: UUID) -> asyncpg.Record | None:

@@ -16,7 +16,7 @@ from app.kit import revision as revisions
 from app.kit.asof import TIME, AsOf
 from app.kit.guarded import Guarded
 from app.kit.ids import Id
-from app.kit.paging import DEFAULT_LIMIT, MAX_LIMIT
+from app.kit.paging import DEFAULT_LIMIT, MAX_LIMIT, Sorted
 from app.kit.schema import EpochMs, Model, Positive, RestOnly, TagFilter, Tags, absent, as_list, field_error, not_null
 from app.kit.trust import Shown
 
@@ -133,8 +133,8 @@ class GetPrompt(Model):
         return self
 
 
-class ListPrompts(Model):
-    """Which prompts to list, newest first."""
+class ListPrompts(Sorted):
+    """Which prompts to list."""
 
     q: Annotated[
         str | None,

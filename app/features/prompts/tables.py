@@ -67,6 +67,13 @@ prompts = Table(
         text("id DESC"),
         postgresql_where=text("deleted_at IS NULL"),
     ),
+    Index(
+        "prompts_workspace_id_last_changed_at_id_idx",
+        "workspace_id",
+        text("last_changed_at DESC"),
+        text("id DESC"),
+        postgresql_where=text("deleted_at IS NULL"),
+    ),
 )
 
 prompt_versions = Table(

@@ -18,6 +18,7 @@ from app.features.scrape.errors import (
 from app.features.scrape.schemas import Page, Validators
 from app.kit.addresses import in_ascii, parse_target
 from app.kit.errors import AppError
+from app.kit.markdown.fences import code_block
 from app.kit.schema import storable
 from app.store.confined import Unreadable
 from app.store.fetcher import USER_AGENT, Bounds, FetchRefused, Request
@@ -86,7 +87,7 @@ class Pages:
         options = {"url": found.url, "charset": _charset(found)}
         taken = await self._confined.call(workspace_id, reader, options, found.body)
         if found.media_type in _JSON:
-            taken["content"] = f"```json\n{taken['content'].strip()}\n```\n"
+            taken["content"] = code_block(taken["content"].strip(), "json") + "\n"
         return taken
 
     async def _ask_robots(self, workspace_id: UUID, url: str) -> None:

@@ -3,25 +3,37 @@
 -- Where a text stands in another, ignoring case; 0: nowhere. `position` compares up to the whole needle at every place of
 -- a text made for it. The regular-expression engine, with every character literal (`***=`), stays linear when it is
 -- asked for a match alone (asked for places it collects them all), and is slower for the short needles that people type.
+-- The small form of `İ` is two characters, `i` and a dot: where the dot is asked for, both are written so, and the place
+-- is counted back; else `İ` is an `i`, as Turkish has it. (`lower` makes it one or the other, as the locale of the
+-- database is.) `ς` is a `σ` at the end of a word.
 -- Not in SQL, which the planner would inline and judge by its operators: texts are long, so it must know the cost.
 CREATE OR REPLACE FUNCTION literal_place(p_needle text, p_text text)
 RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1000 AS $function$
 DECLARE
-  v_needle text := lower(p_needle);
-  v_text text := lower(p_text);
+  v_dotted boolean := p_needle ~ '[\u0130\u0307]';
+  v_small text := CASE WHEN v_dotted THEN U&'i\0307' ELSE 'i' END;
+  v_needle text := replace(lower(replace(p_needle, U&'\0130', v_small)), 'ς', 'σ');
+  v_text text := replace(lower(replace(p_text, U&'\0130', v_small)), 'ς', 'σ');
+  v_place int;
 BEGIN
   IF length(v_needle) > 64 AND NOT v_text ~ ('***=' || v_needle) THEN
     RETURN 0;
   END IF;
-  RETURN position(v_needle IN v_text);
+  v_place := position(v_needle IN v_text);
+  IF v_dotted AND v_place > 0 AND length(v_text) > length(p_text) THEN
+    -- With each `İ` doubled, the text before the place is as long as it was there: its pairs are counted once.
+    v_text := left(replace(p_text, U&'\0130', U&'\0130\0130'), v_place - 1);
+    v_place := v_place - (length(v_text) - length(replace(v_text, U&'\0130', '')) + 1) / 2;
+  END IF;
+  RETURN v_place;
 END
 $function$;
 
 -- Literal search over the kinds in $1, for the text $2, with all of the tags in $3, at most $4 of each kind: titles and
--- descriptions first, then the newest. Whole bodies are read, also before they are indexed; a passage is named where
--- there is one already. It runs as the role that no row-level policy narrows, since comparisons of texts may not be
--- pushed below one, and so says itself which rows a transaction may see: its workspace's, and of them only members of
--- its collections where it is restricted to some. (Parameters by number: a test explains this text as it stands.)
+-- descriptions first, then the newest. Whole bodies are read, also before they are indexed; a passage is named where the
+-- text as it is now has been cut into some. It runs as the role that no row-level policy narrows, since comparisons of
+-- texts may not be pushed below one, and so says itself which rows a transaction may see: its workspace's, and of them
+-- only members of its collections where it is restricted to some. (Parameters by number: a test explains this text.)
 CREATE OR REPLACE FUNCTION search_literally(p_kinds text[], p_text text, p_tags text[], p_limit int)
 RETURNS TABLE (
   kind text, id uuid, title text, description text, status text, chunk_id uuid, highlight text
@@ -32,7 +44,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $fu
            coalesce(current_setting('app.collections', true), '') = '*' AS everything,
            string_to_array(nullif(current_setting('app.collections', true), '*'), ',') AS reach
   ), candidates AS (
-    SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.created_at, t.content AS body
+    SELECT 'document' AS kind, d.id, d.title, '' AS description, d.status, d.created_at, t.content AS body,
+           d.chunked_revision = d.revision AS chunked
       FROM documents d
      CROSS JOIN LATERAL (  -- one by one, by their keys, whatever the planner thinks of a table that all tenants share
            SELECT c.content FROM contents c
@@ -41,7 +54,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $fu
        AND d.tags @> $3
        AND ((SELECT tenant.everything FROM tenant) OR d.id IN (SELECT reach_of('document')))
     UNION ALL
-    SELECT 'prompt', p.id, p.title, p.description, '', p.created_at, v.content
+    SELECT 'prompt', p.id, p.title, p.description, '', p.created_at, v.content, false
       FROM prompts p
       JOIN prompt_versions v
         ON v.workspace_id = p.workspace_id AND v.prompt_id = p.id AND v.version = p.current_version
@@ -49,7 +62,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $fu
        AND NOT p.archived AND p.tags @> $3
        AND ((SELECT tenant.everything FROM tenant) OR p.id IN (SELECT reach_of('prompt')))
     UNION ALL
-    SELECT 'collection', c.id, c.name, c.description, '', c.created_at, ''
+    SELECT 'collection', c.id, c.name, c.description, '', c.created_at, '', false
       FROM collections c
      WHERE 'collection' = ANY ($1) AND c.workspace_id = (SELECT tenant.id FROM tenant) AND c.deleted_at IS NULL
        AND c.tags @> $3
@@ -70,7 +83,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $fu
          SELECT c.id FROM chunks c
           WHERE c.workspace_id = (SELECT tenant.id FROM tenant) AND c.document_id = r.id AND c.level = 'paragraph'
             AND r.place > 0 AND r.place - 1 BETWEEN c.start_index AND c.end_index - 1
-          LIMIT 1) AS h ON r.kind = 'document'
+          LIMIT 1) AS h ON r.chunked
    WHERE r.rank <= $4
    ORDER BY r.kind, r.rank
 $function$;

@@ -253,7 +253,7 @@ SELECT '{_MEMBERSHIP}' AS kind, c.id, c.name AS title, c.description, '' AS stat
 _DESCRIBED_WITH_MEMBERSHIPS: Final = f"{_DESCRIPTION} UNION ALL {_MEMBERSHIPS.replace('$3', '$5')}"
 
 _LITERAL: Final = """
-SELECT hit.*, text_trust(x.hands, x.created_by, $6) AS trust
+SELECT hit.*, text_trust(x.hands, x.created_by, $6) AS trust, c.section_path
   FROM search_literally($1, $2, $3, $4) WITH ORDINALITY AS hit
   LEFT JOIN LATERAL (
        SELECT hands, created_by FROM documents WHERE hit.kind = 'document' AND workspace_id = $5 AND id = hit.id
@@ -262,6 +262,8 @@ SELECT hit.*, text_trust(x.hands, x.created_by, $6) AS trust
        UNION ALL
        SELECT 'one', created_by FROM collections WHERE hit.kind = 'collection' AND workspace_id = $5 AND id = hit.id
        ) AS x ON true
+  LEFT JOIN LATERAL (
+       SELECT section_path FROM chunks WHERE workspace_id = $5 AND id = hit.chunk_id OFFSET 0) AS c ON true
  ORDER BY hit.ordinality
 """
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.features.uploads.encodings import in_utf8
+from app.features.uploads.notebooks import read_notebook
 from app.features.uploads.signatures import SWOLLEN, check
 from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, with_headings
 from app.kit.decoding import decoded
 from app.kit.kinds import LANGUAGES, MEDIA_TYPES
+from app.kit.markdown.blocks import parse
+from app.kit.markdown.fences import code_block
 from app.store.confined import Unreadable
 
 if TYPE_CHECKING:
@@ -42,12 +45,20 @@ def _converted(kind: str, body: bytes) -> dict[str, Any]:
     body = in_utf8(kind, body)
     if kind in ("html", "htm"):
         own, body = _bare_html(body)
-    content, metadata = _pdf(body) if kind == "pdf" else _office(kind, body)
+    if kind == "pdf":
+        content, metadata = _pdf(body)
+    else:
+        content, metadata = read_notebook(body) if kind == "ipynb" else _office(kind, body)
     return {"content": content, "title": title_of(own, metadata, _headed(kind, content))}
 
 
 def _headed(kind: str, content: str) -> str:
-    """Give the part whose headings are sure: later ones of a PDF are guesses, and sheets are headed by their names."""
+    """Give the part whose headings are sure: later ones of a PDF are guesses, and sheets are headed by their names.
+
+    In the code of a notebook comments look like headings.
+    """
+    if kind == "ipynb":
+        return "\n".join(f"{'#' * heading.level} {heading.text}" for heading in parse(content).headings)
     return {"pdf": content.lstrip().partition("\n")[0], "xlsx": "", "ods": ""}.get(kind, content)
 
 
@@ -116,7 +127,7 @@ def _is_deep(root: HtmlElement) -> bool:
 
 
 def _text(body: bytes, kind: str) -> str:
-    """Keep text as it is; code and data within a fence that is longer than any in it."""
+    """Keep text as it is; code and data as a block."""
     text = decoded(body)
     if text is None:
         raise Unreadable("it is no text in a known encoding", "Save it as UTF-8 and upload it again.")
@@ -125,7 +136,4 @@ def _text(body: bytes, kind: str) -> str:
     language = LANGUAGES.get(kind)
     if language is None or not text.strip():
         return text
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n"
+    return code_block(text, language) + "\n"

@@ -42,6 +42,13 @@ async def test_a_token_at_the_end_of_a_large_document_is_found_at_once(alice, ma
         ("漢字", "これは漢字です", "これは感じです"),
         ("o'clock; --", "at five o'clock; -- so", "at five oclock"),
         ("two\nlines", "in two\nlines", "in two lines"),
+        ("\u0130", "in \u0130zmir", "in izmir"),
+        ("\u0130", "in i\u0307zmir", "in Izmir"),
+        ("i\u0307zmir", "in \u0130zmir", "in izmir"),
+        ("I\u0307ZM\u0130R", "in \u0130zmir and izmir, \u0130zm\u0130r", "in \u0130zmir"),
+        ("izmir", "in \u0130zmir", "in \u0131zmir"),
+        ("ΟΔΟΣ ΣΑΣ", "η οδος σας", "η οδοτ σας"),
+        ("οδος", "ΟΔΟΣ", "ΟΔΟ"),
     ],
 )
 async def test_every_character_stands_for_itself(q, text, missed, alice, make, index):
@@ -51,7 +58,7 @@ async def test_every_character_stands_for_itself(q, text, missed, alice, make, i
     await index.run(alice.workspace_id)
     (hit,) = await literal(alice, q)
     assert hit["chunkId"] in map(str, await index.chunks(wanted["id"]))
-    assert q.lower() in hit["highlight"].lower()
+    assert text in hit["highlight"]
 
 
 async def test_titles_come_first_then_the_newest(alice, make):
@@ -74,6 +81,31 @@ async def test_the_chunk_named_is_the_one_that_holds_the_hit(alice, make, index)
     (hit,) = await literal(alice, "nr13x")
     chunks = {str(id_): content for id_, content in (await index.chunks(document["id"])).items()}
     assert chunks[hit["chunkId"]] == "The number of this part is nr13x."
+
+
+async def test_the_section_of_the_chunk_that_is_named_is_told_until_the_text_is_another(alice, make, index):
+    text = "# Ships\n\n## Sloops\n\nThe sloop has one mast.\n\n## Brigs\n\nThe brig has two."
+    document = await make.document(alice.client, title="Ships", content=text)
+    assert "sectionPath" not in (await literal(alice, "two."))[0]
+    await index.run(alice.workspace_id)
+    sections = {q: hit["sectionPath"] for q in ("one mast", "two.") for hit in await literal(alice, q)}
+    assert sections == {"one mast": "Ships > Sloops", "two.": "Ships > Brigs"}
+    moved = "# Boats\n\nThe brig has two.\n\n" + text
+    await alice.client.patch(f"/v1/documents/{document['id']}", json={"content": moved})
+    (hit,) = await literal(alice, "two.")  # at a place where another passage stood
+    assert ("sectionPath" in hit, "chunkId" in hit) == (False, False)
+    await index.run(alice.workspace_id)
+    assert [hit["sectionPath"] for hit in await literal(alice, "two.")] == ["Boats"]
+
+
+@pytest.mark.parametrize("q", ["\u0130", "i\u0307", "\u0307", "\u0130\u0307"])
+@pytest.mark.parametrize("before", ["", "a", "ab\u0307c"])
+async def test_the_place_of_a_dotted_letter_is_that_in_the_text(q, before, sql):
+    for text in (before + 3 * "\u0130" + "\u0307", before + "i\u0307" + "\u0130\u0307"):
+        spelt = [letter.lower() for letter in text]
+        wanted = "".join(spelt).find(q.lower())
+        place = next(n for n in range(len(text)) if wanted < len("".join(spelt[: n + 1]))) + 1
+        assert await sql.fetchval("SELECT literal_place($1, $2)", q, text) == place, text
 
 
 async def test_edits_are_found_at_once_and_what_was_there_is_not(alice, make, index):
