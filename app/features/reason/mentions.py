@@ -17,10 +17,10 @@ _SCALES: Final = {
     "billion": 9, "billions": 9, "bn": 9, "milliarde": 9, "milliarden": 9, "milliards": 9, "mrd": 9,
     "trillion": 12, "trillions": 12,
 }  # fmt: skip
-_NUMBER = re.compile(
-    rf"(?<![\w.])\d(?:[\d.,'’]*\d)?(?:\s?(?:{'|'.join(sorted(_SCALES, key=len, reverse=True))})\b)?", re.IGNORECASE
-)
-_GROUPS = re.compile(r"[.,'’](?=\d{3}(?!\d))")
+_DIGITS: Final = r"(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d(?:[\d.,'’]*\d)?)"
+_SCALE: Final = "|".join(sorted(_SCALES, key=len, reverse=True))
+_NUMBER = re.compile(rf"(?<![\w.]){_DIGITS}(?:\s?(?:{_SCALE})\b)?", re.IGNORECASE)
+_GROUPS = re.compile(r"[.,'’ \u00a0\u202f](?=\d{3}(?!\d))")
 _SPELLED: Final = 12
 """Whole numbers up to this one are often written as words."""
 

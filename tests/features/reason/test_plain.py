@@ -79,6 +79,7 @@ def test_a_sentence_rests_on_the_passages_of_its_own_mark():
         ("It earned 9 billion in 2020.", "It earned 9 million in 2020.", ["9 billion"]),
         ("It earned 9 billion.", "It earned 9,000,000,000 euros.", []),
         ("It cost 1,500,000.", "It cost 1.5 million.", []),
+        ("There are 1 200 ships, and 1 300 boats.", "1,200 ships and 1\u202f301 boats", ["1 300"]),
         ("Es kostete 1,5 Millionen.", "It cost 1,500,000.", []),
         ("A share of 12.5% in 2021.", "12,5 % in 2019", ["2021"]),
         ("Three of 3 ships, v1.2.3, 2024-01-05.", "three ships, version 1.2.3 of 2024-01-05", []),

@@ -96,7 +96,7 @@ async def test_tags_are_those_of_then(semantic, alice, make, index, now):
 
 @proves("SEARCH-AS-OF")
 async def test_as_of_now_ranks_as_words_alone_do_now(alice, make, index, now, monkeypatch):
-    monkeypatch.setattr("app.features.search.service.helps", lambda *_: False)
+    monkeypatch.setattr("app.features.search.service.unlearned", lambda _: {"english", "german"})
     chat = "**Ann** (3 May 2024): Bob, did it leave? Bob! Bob!\n\n**Bob** (3 May 2024): The island ferry left at seven."
     texts = {
         "Ferry": "# Times\n\nThe ferry to the island leaves at seven.\n\n# Rules\n\nNo smoking on the island.",
