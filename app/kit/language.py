@@ -52,6 +52,24 @@ _WORDS: Final = {
         "turkish": "ve bir bu için ile de da çok ne gibi daha olarak var olan ama ya değil kadar sonra en her",
     }.items()
 }
+_LETTERS: Final = {
+    language: frozenset(letters)
+    for language, letters in {
+        "danish": "æøå",
+        "finnish": "äö",
+        "french": "àâçèéêëîïôùûœ",
+        "german": "äöüß",
+        "hungarian": "áéíóöőúüű",
+        "italian": "àèéìòù",
+        "norwegian": "æøå",
+        "portuguese": "àáâãçéêíóôõú",
+        "romanian": "ăâîșşțţ",
+        "spanish": "áéíñóú",
+        "swedish": "åäö",
+        "turkish": "çğıöşü",
+    }.items()
+}
+_ASCII: Final = frozenset(map(chr, range(128)))
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
@@ -70,12 +88,16 @@ def detect(text: str) -> str:
         name = max(counts, key=lambda script: counts[script])
         if counts[name] >= _SHARE * letters:
             return name
-    return _by_words(Counter(words))
+    return _by_words(Counter(words), set(text[:_SAMPLE].lower()) - _ASCII)
 
 
-def _by_words(words: Counter[str]) -> str:
+def _by_words(words: Counter[str], letters: set[str]) -> str:
+    """Count function words; where there is one, as in a title, a letter that its language has counts as another."""
     hits = {
         language: sum(count for word, count in words.items() if word in known) for language, known in _WORDS.items()
     }
+    for language, known in _LETTERS.items():
+        if hits[language] and letters & known:
+            hits[language] += 1
     best = max(hits, key=lambda language: hits[language])  # English comes first, and wins ties
     return best if hits[best] >= _ENOUGH else ENGLISH
