@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import quopri
+
 import pytest
 
 from app.features.uploads import converting
@@ -62,3 +65,53 @@ def test_a_subject_that_is_not_encoded(encoding):
     found = read("eml", mail([], b"Hello", "Grüße aus Köln".encode(encoding)))
     assert found["title"] == "Grüße aus Köln"
     assert "**Subject**: Grüße aus Köln" in found["content"]
+
+
+FAR = {
+    "Shift_JIS": "今日はとても良い天気です",
+    "EUC-JP": "私の名前は田中です。",
+    "ISO-2022-JP": "私の名前は田中です。",
+    "GB2312": "今天天气非常好",
+    "Big5": "今天天氣非常好",
+    "EUC-KR": "오늘은 날씨가 매우 좋습니다",
+    "latin-1": SAID,
+}
+WAYS = {"8bit": bytes, "base64": base64.encodebytes, "quoted-printable": quopri.encodestring}
+
+
+def word(text, charset):
+    return f"=?{charset}?B?{base64.b64encode(text).decode()}?=".encode()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("form", ["%s", "<p>%s</p>"])
+@pytest.mark.parametrize("charset", FAR)
+def test_a_mail_in_the_charset_that_it_names(charset, form, way):
+    said = FAR[charset]
+    kind = "text/html" if "<" in form else "text/plain"
+    head = [f"Content-Type: {kind}; charset={charset}".encode(), f"Content-Transfer-Encoding: {way}".encode()]
+    found = read("eml", mail(head, WAYS[way]((form % said).encode(charset)), word(said.encode(charset), charset)))
+    assert found["title"] == said
+    assert f"**Subject**: {said}\n" in found["content"]
+    assert said in found["content"].partition("**From**")[2]
+
+
+def test_a_mail_in_a_charset_by_the_name_that_windows_gives_it():
+    said = FAR["Shift_JIS"]
+    body = said.encode("cp932")
+    found = read("eml", mail([PLAIN % b"Windows-31J", EIGHT], body, word(body, "Windows-31J")))
+    assert found["title"] == said
+    assert said in found["content"].partition("**From**")[2]
+
+
+def test_a_subject_in_many_words_of_which_one_ends_within_a_letter():
+    said = FAR["Shift_JIS"] * 5
+    raw = said.encode("cp932")
+    subject = b"\r\n ".join(word(raw[at : at + 31], "Shift_JIS") for at in range(0, len(raw), 31))
+    found = read("eml", mail([], b"Hello", b"Re: " + subject + b" (2)"))
+    assert found["title"] == f"Re: {said} (2)"
+
+
+def test_a_subject_that_is_no_base64_changes_nothing_else():
+    found = read("eml", mail([PLAIN % b"Shift_JIS", EIGHT], FAR["Shift_JIS"].encode("cp932"), b"=?Shift_JIS?B?a?="))
+    assert FAR["Shift_JIS"] in found["content"]
