@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.features.uploads.encodings import in_utf8
+from app.features.uploads.encodings import NO_ENCODING, in_utf8
 from app.features.uploads.signatures import SWOLLEN, check
 from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, with_headings
 from app.kit.decoding import decoded
@@ -119,7 +119,7 @@ def _text(body: bytes, kind: str) -> str:
     """Keep text as it is; code and data within a fence that is longer than any in it."""
     text = decoded(body)
     if text is None:
-        raise Unreadable("it is no text in a known encoding", "Save it as UTF-8 and upload it again.")
+        raise Unreadable(*NO_ENCODING)
     if "\x00" in text:
         raise Unreadable("it is no text", _OTHER_NAME)
     language = LANGUAGES.get(kind)

@@ -11,9 +11,14 @@ from email.header import decode_header
 from typing import TYPE_CHECKING, Final
 
 from app.kit.decoding import decoded, decoded_page
+from app.store.confined import Unreadable
 
 if TYPE_CHECKING:
     from email.message import Message
+
+NO_ENCODING: Final = ("it is no text in a known encoding", "Save it as UTF-8 and upload it again.")
+_NULS: Final = 50
+"""Text holds none, but a stray one is borne; of UTF-16 and UTF-32 without a mark they are more than one in so many."""
 
 _BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
 _POLICY: Final = email.policy.compat32.clone(max_line_length=0)
@@ -24,11 +29,20 @@ _WORDS: Final = re.compile(rf"{_WORD}(?:\s+{_WORD})*", re.IGNORECASE)
 
 
 def in_utf8(kind: str, body: bytes) -> bytes:
-    """Write a file in UTF-8, as far as its kind leaves the encoding open; as it is where none fits."""
+    """Write a file in UTF-8, as far as its kind leaves the encoding open; as it is where none fits.
+
+    Raises:
+        Unreadable: it is UTF-16 or UTF-32 without a mark, which reads as text full of NULs.
+    """
     if kind == "eml":
         return _mail(body)
-    text = decoded_page(body) if kind in ("html", "htm") else decoded(body) if kind in ("csv", "tsv") else None
-    return body if text is None else text.encode()
+    if kind not in ("html", "htm", "csv", "tsv"):
+        return body
+    text = decoded_page(body) if kind in ("html", "htm") else decoded(body)
+    body = body if text is None else text.encode()
+    if body.count(0) * _NULS > len(body):
+        raise Unreadable(*NO_ENCODING)
+    return body
 
 
 def _mail(body: bytes) -> bytes:

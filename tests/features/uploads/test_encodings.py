@@ -8,6 +8,7 @@ import quopri
 import pytest
 
 from app.features.uploads import converting
+from app.store.confined import Unreadable
 
 SAID = "Mr Müller wohnt in Köln"
 
@@ -33,6 +34,27 @@ def test_text_tables_and_pages_are_read_in_any_encoding(encoding):
 def test_a_page_in_the_charset_that_it_names():
     page = '<html><head><meta charset="koi8-r"><title>x</title></head><body><p>Я люблю книги</p></body></html>'
     assert read("html", page.encode("koi8-r"))["content"] == "Я люблю книги\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-32"])
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("html", f"<html><head><title>Log</title></head><body><p>{SAID}</p></body></html>"),
+        ("html", f"<p>{'今天天气非常好' * 9}</p>"),
+        ("csv", "Name,Ort\nZoë,Köln\n"),
+        ("csv", "名,地\n今天天气非常好,北京\n"),
+        ("tsv", "Name\tOrt\nZoë\tKöln\n"),
+    ],
+)
+def test_two_or_four_bytes_a_letter_without_a_mark_are_no_text(kind, said, encoding):
+    with pytest.raises(Unreadable, match="no text in a known encoding"):
+        read(kind, said.encode(encoding))
+
+
+def test_a_stray_nul_is_borne_with():
+    page = f"<p>{SAID}</p>" * 9
+    assert read("html", b"\0" + page.encode())["content"].count(SAID) == 9
 
 
 PLAIN = b"Content-Type: text/plain; charset=%s"
