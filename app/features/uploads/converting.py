@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.features.uploads.encodings import NO_ENCODING, in_utf8
 from app.features.uploads.signatures import SWOLLEN, check
-from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, with_headings
+from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, unescaped, with_headings
 from app.kit.decoding import decoded
 from app.kit.kinds import LANGUAGES, MEDIA_TYPES
 from app.store.confined import Unreadable
@@ -24,6 +24,8 @@ _MAX_DEPTH = 60
 """Levels of tags that the converter follows; what lies deeper it would leave out without a word."""
 _READ_ONCE = ("csv", "tsv", "html", "htm")
 """Kinds whose plain text tells nothing more: of a page it is made from its Markdown; of a table it repeats the head."""
+_ESCAPED = ("docx", "odt", "pptx", "xlsx", "ods", "csv", "tsv", "eml", "msg")
+"""Kinds whose text the converter escapes, each mark of punctuation."""
 _WRAPPERS = ("div", "section", "article", "main", "center", "span", "font")
 
 
@@ -66,7 +68,7 @@ def _pdf(body: bytes) -> tuple[str, dict[str, Any]]:
 def _office(kind: str, body: bytes) -> tuple[str, dict[str, Any]]:
     """Take the Markdown, unless the plain text of the same file says more."""
     result = _extract(kind, body, "markdown")
-    content = result.content
+    content = unescaped(result.content) if kind in _ESCAPED else result.content
     if kind not in _READ_ONCE and not lacks_nothing(content, plain := _extract(kind, body, "plain").content):
         content = plain
     return content, dict(result.metadata)
