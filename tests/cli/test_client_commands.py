@@ -233,6 +233,28 @@ async def test_half_of_what_is_needed_is_named_as_what_it_is(named, saved, said,
     assert "there is no" not in result.stderr
 
 
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize(
+    "saved",
+    [b"{bad", b"[]", b"\xff", b"null", b'{"url": 1}', '{"url": "http://a.test", "apiKey": "schlüssel"}'.encode()],
+)
+async def test_a_damaged_file_of_the_key_is_named(saved, both, ctx, tmp_path):
+    (tmp_path / "cli.json").write_bytes(saved)
+    ctx.environment |= {"DATA_DIR": str(tmp_path)} | ({} if both else {"CTX_URL": "", "CTX_API_KEY": ""})
+    result = await ctx("search", "x")
+    assert result.exit_code == 2
+    assert "cli.json is damaged" in result.stderr.replace("\n", "")
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "gm_a\nb"])
+async def test_a_key_that_no_header_carries_is_said_to_be_none(key, ctx):
+    ctx.environment["CTX_API_KEY"] = key
+    result = await ctx("search", "x")
+    assert result.exit_code == 2
+    assert "copy the key again" in result.stderr
+    assert key not in result.stderr
+
+
 @pytest.mark.parametrize("command", ["import", "search"])
 async def test_a_service_that_is_down_ends_the_command_once(command, ctx, folder, monkeypatch):
     waits = []
