@@ -90,8 +90,11 @@ def find_key(url: str) -> str:
 
 
 def _named() -> tuple[str, str]:
-    """Read the address and the key of the environment."""
-    return os.environ.get("CTX_URL", "").rstrip("/"), os.environ.get("CTX_API_KEY", "").strip()
+    """Read the address and the key of the environment; exit 2 where no header can carry the key."""
+    key = os.environ.get("CTX_API_KEY", "").strip()
+    if not _fits_header(key):
+        fail("CTX_API_KEY holds characters that no key has; copy the key again", _USAGE)
+    return os.environ.get("CTX_URL", "").rstrip("/"), key
 
 
 def _file() -> Path:
@@ -99,10 +102,22 @@ def _file() -> Path:
 
 
 def _saved() -> Target:
-    """Read what the first start wrote; empty texts where it wrote nothing."""
+    """Read what the first start wrote; empty texts where it wrote nothing; exit 2 where it cannot be read."""
     path = _file()
-    saved = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return Target(str(saved.get("url", "")).rstrip("/"), str(saved.get("apiKey", "")))
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        target = Target(saved.get("url", "").rstrip("/"), saved.get("apiKey", "").strip())
+    except (OSError, ValueError, AttributeError):
+        target = None
+    if target is None or not _fits_header(target.api_key):
+        fail(
+            f"{path} is damaged: write its url and apiKey anew, or move it away and set CTX_URL and CTX_API_KEY", _USAGE
+        )
+    return target
+
+
+def _fits_header(key: str) -> bool:
+    return key.isascii() and key.isprintable()
 
 
 class Client:

@@ -60,12 +60,12 @@ def import_paths(
     try:
         with _progress(hidden=as_json) as progress:
             task = progress.add_task("Importing", total=total)
-            texts = import_files(client, memory, found.texts, tag or [], overwrite=overwrite)
+            texts = import_files(client, memory, found, tag or [], overwrite=overwrite)
             for outcome in chain(texts, upload_files(client, memory, found.uploads, tag or [])):
                 outcomes.append(outcome)
                 progress.advance(task)
             if sent := [outcome for outcome in outcomes if outcome.being_read]:
-                read = wait_for_reading(client, sent)
+                read = wait_for_reading(client, memory, sent)
                 read_as = {outcome.path: outcome for outcome in progress.track(read, len(sent), description="Reading")}
                 outcomes = [read_as.get(outcome.path, outcome) for outcome in outcomes]
     except RefusedError as error:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ MARKDOWN = frozenset({".md", ".markdown", ".mdx"})
 SUFFIXES = MARKDOWN | {".txt", ".text", ".rst", ".adoc"}
 _UNREADABLE = "is of no kind that can be read"
 _IGNORED = "is left out by .gitignore or holds installed packages; name it to import it"
+_NOT_UTF8 = "is no UTF-8 text; save it as UTF-8, or give it the name that says what it is, and import it again"
 MAX_TITLE = 500
 BATCH_FILES = 100
 BATCH_BYTES = 4 * 1024 * 1024
@@ -149,20 +150,25 @@ class _Wanted:
 
 
 def import_files(
-    client: Client, memory: Memory, paths: Iterable[Path], tags: list[str], *, overwrite: bool = False
+    client: Client, memory: Memory, found: Found, tags: list[str], *, overwrite: bool = False
 ) -> Iterator[Outcome]:
-    """Bring the documents of files to what the files say; `overwrite` also over what somebody else wrote meanwhile.
+    """Bring the documents of texts to what the files say; `overwrite` also over what somebody else wrote meanwhile.
+
+    A file in another encoding than UTF-8 is left to the service, which reads others too: it joins the uploads.
 
     Raises:
         RefusedError: for a reason that has nothing to do with a file.
     """
     batch: dict[Path, _Wanted] = {}
     size = 0
-    for path in paths:
+    for path in found.texts:
         if path.resolve() in batch:  # named twice: the second time it is known
             yield from _send(client, memory, list(batch.values()), overwrite=overwrite)
             batch, size = {}, 0
         wanted = _read(memory, path, tags)
+        if wanted is None:
+            found.uploads.append(path)
+            continue
         if isinstance(wanted, Outcome):
             yield wanted
             continue
@@ -176,12 +182,15 @@ def import_files(
         yield from _send(client, memory, list(batch.values()), overwrite=overwrite)
 
 
-def _read(memory: Memory, path: Path, tags: list[str]) -> _Wanted | Outcome:
+def _read(memory: Memory, path: Path, tags: list[str]) -> _Wanted | Outcome | None:
+    """Read a file; None where only the service can, since its text is not in UTF-8."""
     absolute = path.resolve()
     try:
         content = absolute.read_bytes().decode("utf-8-sig")  # not as text, which would rewrite line ends
-    except (OSError, UnicodeDecodeError) as error:
-        return Outcome(str(path), "failed", message=f"cannot be read as UTF-8 text: {error}")
+    except OSError as error:
+        return Outcome(str(path), "failed", message=f"cannot be read: {error}")
+    except UnicodeDecodeError:
+        return None if kind_of(path.name, "") else Outcome(str(path), "failed", message=_NOT_UTF8)
     markdown = absolute.suffix.lower() in MARKDOWN
     found = frontmatter.split(content) if markdown else frontmatter.Parts(content)
     if not found.text.strip():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.client import RefusedError
@@ -15,7 +16,6 @@ from app.cli.importing import HOPELESS, Imported, Outcome, current
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from app.cli.client import Client
     from app.cli.importing import Memory
@@ -63,8 +63,10 @@ def _uploaded(client: Client, memory: Memory, path: Path, tags: list[str]) -> Ou
     return Outcome(str(absolute), "created", data["id"], message, being_read=True)
 
 
-def wait_for_reading(client: Client, sent: Iterable[Outcome]) -> Iterator[Outcome]:
+def wait_for_reading(client: Client, memory: Memory, sent: Iterable[Outcome]) -> Iterator[Outcome]:
     """Tell of each file that was sent what became of it, in the order in which they are read.
+
+    The revision that reading made is remembered: a file that is text by the next run updates its document.
 
     Raises:
         RefusedError: the service refused to tell.
@@ -77,6 +79,8 @@ def wait_for_reading(client: Client, sent: Iterable[Outcome]) -> Iterator[Outcom
             document = current(client, outcome.document_id)
         if not document or document["status"] != _READING:
             moved = time.monotonic()
+            if document and (known := memory.get(Path(outcome.path))):
+                memory.put(replace(known, revision=document["revision"]))
         yield _as_read(outcome, document)
 
 

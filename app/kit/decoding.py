@@ -23,6 +23,21 @@ _MEANT: Final = {
     "windows-874": "cp874",
 }
 """Charsets that are a part of another one, which writers and browsers mean when they name them (WHATWG, Encoding)."""
+_UNKNOWN: Final = {
+    "windows-31j": "cp932",
+    "x-sjis": "cp932",
+    "x-euc-jp": "euc_jp",
+    "windows-936": "gbk",
+    "x-gbk": "gbk",
+    "windows-949": "cp949",
+    "windows-950": "big5",
+    "cn-big5": "big5",
+    "x-x-big5": "big5",
+    "windows-874": "cp874",
+    "iso-8859-8-i": "iso8859-8",
+    "x-mac-cyrillic": "mac_cyrillic",
+}
+"""Names of charsets that the standard library does not know."""
 
 _WESTERN: Final = "cp1252"
 _LATIN: Final = frozenset({"cp1250", "cp1252", "cp1254", "cp1257", "iso8859-2", "iso8859-4", "iso8859-16"})
@@ -70,7 +85,7 @@ def decoded_page(body: bytes, charset: str | None = None) -> str | None:
 
 def _named(body: bytes, charset: str) -> str | None:
     try:
-        name = codecs.lookup(charset).name
+        name = codecs.lookup(_UNKNOWN.get(charset.lower(), charset)).name
         meant = "utf-8-sig" if name == "utf-8" else _MEANT.get(name, name)
         return _strictly(body, meant) or _nearly(body, meant)
     except (LookupError, ValueError):

@@ -110,19 +110,18 @@ async def test_a_run_that_was_cut_off_makes_no_duplicate(ctx, alice, folder, tmp
 
 
 async def test_files_that_cannot_be_imported_are_named_and_the_others_go_on(ctx, alice, folder):
-    (folder / "binary.md").write_bytes(bytes(range(256)))
-    (folder / "latin.txt").write_bytes("Übermut".encode("latin-1"))
+    (folder / "odd.zzz").write_bytes(bytes(range(256)))
     (folder / "empty.md").write_text(" \n", encoding="utf-8")
     (folder / "null.md").write_text("a\0b", encoding="utf-8")
     (folder / "big.md").write_text("x" * (11 * 1024 * 1024), encoding="utf-8")
     (folder / "dangling.md").symlink_to(folder / "nowhere.md")
-    code, report = await ctx.json("import", folder, folder / "one.md")
+    code, report = await ctx.json("import", folder, folder / "one.md", folder / "odd.zzz")
     failed = {
         file["path"].rpartition("/")[2]: file["message"] for file in report["files"] if file["result"] == "failed"
     }
     assert code == 1
-    assert report["counts"] == {"failed": 4, "skipped": 1, "created": 2, "unchanged": 1}
-    assert sorted(failed) == ["big.md", "binary.md", "latin.txt", "null.md"]
+    assert report["counts"] == {"failed": 3, "skipped": 2, "created": 2, "unchanged": 1}
+    assert sorted(failed) == ["big.md", "null.md", "odd.zzz"]
     assert all(failed.values())
     assert len(await documents(alice)) == 2
 
@@ -231,6 +230,28 @@ async def test_half_of_what_is_needed_is_named_as_what_it_is(named, saved, said,
     assert result.exit_code == 2
     assert said in result.stderr
     assert "there is no" not in result.stderr
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize(
+    "saved",
+    [b"{bad", b"[]", b"\xff", b"null", b'{"url": 1}', '{"url": "http://a.test", "apiKey": "schlüssel"}'.encode()],
+)
+async def test_a_damaged_file_of_the_key_is_named(saved, both, ctx, tmp_path):
+    (tmp_path / "cli.json").write_bytes(saved)
+    ctx.environment |= {"DATA_DIR": str(tmp_path)} | ({} if both else {"CTX_URL": "", "CTX_API_KEY": ""})
+    result = await ctx("search", "x")
+    assert result.exit_code == 2
+    assert "cli.json is damaged" in result.stderr.replace("\n", "")
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "gm_a\nb"])
+async def test_a_key_that_no_header_carries_is_said_to_be_none(key, ctx):
+    ctx.environment["CTX_API_KEY"] = key
+    result = await ctx("search", "x")
+    assert result.exit_code == 2
+    assert "copy the key again" in result.stderr
+    assert key not in result.stderr
 
 
 @pytest.mark.parametrize("command", ["import", "search"])

@@ -114,3 +114,26 @@ async def test_a_run_that_was_cut_off_uploads_no_file_twice(ctx, alice, folder, 
         memory.unlink()
     assert (await ctx("import", folder)).exit_code == 0
     assert len(await documents(alice)) == 4
+
+
+@proves("IMPORT-UPLOAD")
+@pytest.mark.usefixtures("worker")
+async def test_text_in_another_encoding_is_read_by_the_service(ctx, alice, tmp_path):
+    folder = tmp_path / "old"
+    folder.mkdir()
+    said = {"latin.md": "cp1252", "log.txt": "utf-16", "new.md": "utf-8"}
+    for name, encoding in said.items():
+        (folder / name).write_bytes("Mr Müller wohnt in Köln".encode(encoding))
+    (folder / "binary.md").write_bytes(bytes(range(256)))
+    for result in ("created", "unchanged"):
+        code, report = await ctx.json("import", folder)
+        assert (code, report["counts"]) == (1, {result: 3, "failed": 1})
+        assert "Save it as UTF-8 and upload it again" in results(report)["binary.md"][1]
+    made = {file["path"].rpartition("/")[2]: file["documentId"] for file in report["files"]}
+    for name in said:
+        read = (await alice.client.get(f"/v1/documents/{made[name]}")).json()["data"]
+        assert read["content"] == "Mr Müller wohnt in Köln"
+    (folder / "latin.md").write_text("Mr Müller zog nach Bonn", encoding="utf-8")
+    (folder / "binary.md").unlink()
+    code, report = await ctx.json("import", folder)
+    assert (code, report["counts"]) == (0, {"updated": 1, "unchanged": 2})

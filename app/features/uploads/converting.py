@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.features.uploads.encodings import in_utf8
+from app.features.uploads.encodings import NO_ENCODING, in_utf8
 from app.features.uploads.notebooks import read_notebook
 from app.features.uploads.signatures import SWOLLEN, check
-from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, with_headings
+from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, unescaped, with_headings
 from app.kit.decoding import decoded
 from app.kit.kinds import LANGUAGES, MEDIA_TYPES
 from app.kit.markdown.blocks import parse
@@ -27,6 +27,8 @@ _MAX_DEPTH = 60
 """Levels of tags that the converter follows; what lies deeper it would leave out without a word."""
 _READ_ONCE = ("csv", "tsv", "html", "htm")
 """Kinds whose plain text tells nothing more: of a page it is made from its Markdown; of a table it repeats the head."""
+_ESCAPED = ("docx", "odt", "pptx", "xlsx", "ods", "csv", "tsv", "eml", "msg")
+"""Kinds whose text the converter escapes, each mark of punctuation."""
 _WRAPPERS = ("div", "section", "article", "main", "center", "span", "font")
 
 
@@ -77,7 +79,7 @@ def _pdf(body: bytes) -> tuple[str, dict[str, Any]]:
 def _office(kind: str, body: bytes) -> tuple[str, dict[str, Any]]:
     """Take the Markdown, unless the plain text of the same file says more."""
     result = _extract(kind, body, "markdown")
-    content = result.content
+    content = unescaped(result.content) if kind in _ESCAPED else result.content
     if kind not in _READ_ONCE and not lacks_nothing(content, plain := _extract(kind, body, "plain").content):
         content = plain
     return content, dict(result.metadata)
@@ -130,7 +132,7 @@ def _text(body: bytes, kind: str) -> str:
     """Keep text as it is; code and data as a block."""
     text = decoded(body)
     if text is None:
-        raise Unreadable("it is no text in a known encoding", "Save it as UTF-8 and upload it again.")
+        raise Unreadable(*NO_ENCODING)
     if "\x00" in text:
         raise Unreadable("it is no text", _OTHER_NAME)
     language = LANGUAGES.get(kind)

@@ -19,6 +19,8 @@ _MAX_TITLE = 500
 _MAX_HEADING = 120
 _WORD = re.compile(r"[^\W_]+")
 _HEADING = re.compile(r"^(#{1,6}) +(.*\S)", re.MULTILINE)
+_NEEDLESS = re.compile(r"(\\[^!]|(`+)(?!`).*?(?<!`)\2(?!`))|\\!(?!\[)", re.DOTALL)
+"""A `!` that is escaped where it begins no image; other escapes and code are passed over whole, as the first group."""
 _OFFICE_FILE = "|".join([*MEDIA_TYPES, "doc", "dot", "dotx", "ppt", "xls", "indd", "tex", "dvi", "pages"])
 _NO_TITLE = re.compile(
     rf"""
@@ -44,6 +46,11 @@ def lacks_nothing(markdown: str, plain: str) -> bool:
             lacking.subtract((one, two))
     lacking.subtract(one + two for one, two in pairwise(here) if lacking[one + two] > 0)
     return not +lacking
+
+
+def unescaped(markdown: str) -> str:
+    """Write `!` as it is where Markdown gives it no meaning: who looks for a text literally finds it."""
+    return _NEEDLESS.sub(lambda found: found[1] or "!", markdown)
 
 
 def with_headings(text: str, markdown: str) -> str:

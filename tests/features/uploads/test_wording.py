@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.features.uploads import converting
-from app.features.uploads.wording import lacks_nothing, title_of, with_headings
+from app.features.uploads.wording import lacks_nothing, title_of, unescaped, with_headings
 from app.kit.kinds import media_type_of
 from tests.contract.requirements import proves
 from tests.support import files
@@ -128,3 +128,36 @@ def test_a_text_takes_its_heading_and_a_sheet_not_its_name():
 )
 def test_a_file_that_was_sent_without_a_media_type_has_that_of_its_kind(name, sent, expected):
     assert media_type_of(name, sent) == expected
+
+
+@pytest.mark.parametrize(
+    ("escaped", "said"),
+    [
+        (r"мир\! Это \!", "мир! Это !"),
+        (r"\![x](y) \!\[x\]", r"\![x](y) !\[x\]"),
+        (r"a\\\! b\\! \#", r"a\\! b\\! \#"),
+        ("`a\\!` \\! ``b`\\!`` \\` c\\!", "`a\\!` ! ``b`\\!`` \\` c!"),
+        ("```sh\n\\!\n```\n\\!\n", "```sh\n\\!\n```\n!\n"),
+    ],
+)
+def test_a_needless_escape_is_left_out_and_nothing_else(escaped, said):
+    assert unescaped(escaped) == said
+
+
+SHOUTED = "мир! Это"
+WITH_SHOUT = [
+    ("csv", f"Name\n{SHOUTED}\n".encode()),
+    ("eml", b"Subject: Hi! you\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + SHOUTED.encode()),
+    ("docx", files.docx(SHOUTED)),
+    ("odt", files.odt(SHOUTED)),
+    ("pptx", files.pptx(SHOUTED)),
+    ("xlsx", files.xlsx(SHOUTED)),
+    ("html", f"<p>{SHOUTED}</p>".encode()),
+]
+
+
+@pytest.mark.parametrize(("kind", "body"), WITH_SHOUT)
+def test_a_text_with_an_exclamation_mark_is_found_literally(kind, body):
+    content = read(kind, body)["content"]
+    assert SHOUTED in content
+    assert "\\!" not in content
