@@ -162,12 +162,17 @@ def _check_post(scope: Scope) -> None:
 
 
 def _check_version(scope: Scope) -> None:
-    """Refuse a revision that nobody here speaks, and name those that are (2026-07-28, basic/transports)."""
+    """Refuse a revision that nobody here speaks, and name those that are (2026-07-28, basic/transports).
+
+    `supported` are those of `server/discover`, as the protocol has it; the earlier ones, which have no discovery, stand
+    in the message.
+    """
     version = header(scope, b"mcp-protocol-version")
     if version is None or version in _VERSIONS:
         return
     msg = f"Unsupported protocol version; this service speaks {', '.join(_VERSIONS)}."
-    raise Refused(400, UNSUPPORTED_PROTOCOL_VERSION, msg, data={"supported": list(_VERSIONS), "requested": version})
+    told = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": version}
+    raise Refused(400, UNSUPPORTED_PROTOCOL_VERSION, msg, data=told)
 
 
 def _normalised(scope: Scope) -> Headers:
