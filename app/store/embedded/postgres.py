@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from app.process import is_alive, stop_process
 from app.store.embedded.account import Runner
@@ -18,6 +18,9 @@ from app.store.embedded.files import EmbeddedError, free_port, remember_ports, r
 
 SUPERUSER = "postgres"
 _STATUS_LINE = 7  # of postmaster.pid
+_BUSY: Final = "could not create any TCP/IP sockets"
+_REAPED_SECONDS: Final = 5.0
+_HELD: Final = 'lock file "postmaster.pid" already exists'
 MAX_LOG_BYTES = 10 * 1024 * 1024
 # Errors are logged without the statement, its parameters and the row: they may hold passwords and documents.
 _SERVER_SETTINGS = {
@@ -59,7 +62,7 @@ class EmbeddedPostgres:
         self._initdb: subprocess.Popen[bytes] | None = None
         self._server: subprocess.Popen[bytes] | None = None
         self._port = 0
-        self._port_retries = 3
+        self._retries = 3
 
     @property
     def process(self) -> subprocess.Popen[bytes] | None:
@@ -130,7 +133,7 @@ class EmbeddedPostgres:
     def _poll_server(self) -> bool:
         assert self._server is not None
         if self._server.poll() is not None:
-            self._retry_on_another_port()
+            self._try_again()
             return False
         lines = _pid_file_lines(self._data)
         # The line that pg_ctl reads, too: no connection and no helper process is needed to know.
@@ -140,27 +143,37 @@ class EmbeddedPostgres:
             remember_ports(self._data_dir, postgres=self._port)
         return ready
 
-    def _retry_on_another_port(self) -> None:
-        busy = "could not create any TCP/IP sockets" in _tail(self._log_path)
-        if not busy or self._port_retries == 0:
+    def _try_again(self) -> None:
+        """Start once more where another program has the port, or a predecessor that began late has the folder still."""
+        said = _tail(self._log_path)
+        busy, held = _BUSY in said, _HELD in said
+        if self._retries == 0 or not (busy or held):
             raise EmbeddedError(self._failure("Postgres did not start"))
-        self._port_retries -= 1
-        self._port = free_port()
+        self._retries -= 1
+        if held:
+            self._wait_for_predecessor()
+        else:
+            self._port = free_port()
         self._start_server()
 
     def _wait_for_predecessor(self, seconds: float = 30.0) -> None:
         """Let a server finish that outlived its killed supervisor; forget a pid file that names another program."""
-        deadline = time.monotonic() + seconds
+        began = time.monotonic()
         while True:
             lines = _pid_file_lines(self._data)
             pid = int(lines[0]) if lines and lines[0].isdigit() else 0
-            if not is_alive(pid):
+            alive, waited = is_alive(pid), time.monotonic() - began
+            if not alive and not (pid and Path(f"/proc/{pid}").exists()):
                 return
-            if not _works_in(pid, self._data):
+            # Dead, but nobody has asked for its end yet: Postgres would take it for a running one.
+            if not alive and waited > _REAPED_SECONDS and not _working_in(self._data):
+                (self._data / "postmaster.pid").unlink(missing_ok=True)
+                return
+            if alive and not _works_in(pid, self._data):
                 # The id was given to a stranger (usual after a container restart); Postgres itself would refuse.
                 (self._data / "postmaster.pid").unlink(missing_ok=True)
                 return
-            if time.monotonic() > deadline:
+            if waited > seconds:
                 raise EmbeddedError(f"Postgres (process {pid}) still runs on {self._data}; stop it and start again")
             time.sleep(0.02)
 
@@ -187,6 +200,11 @@ def _works_in(pid: int, folder: Path) -> bool:
         return Path(f"/proc/{pid}/cwd").samefile(folder)
     except OSError:
         return not Path("/proc/self/cwd").exists()
+
+
+def _working_in(folder: Path) -> bool:
+    """Tell whether any process has `folder` as its working folder."""
+    return any(_works_in(int(process.name), folder) for process in Path("/proc").glob("[0-9]*"))
 
 
 def _tail(path: Path, size: int = 4000) -> str:

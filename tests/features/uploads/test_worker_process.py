@@ -28,7 +28,7 @@ from app import process, worker
 from app.features.indexing import service as index
 from app.features.uploads import service as uploads
 from app.settings import Settings
-index.CLAIM_SECONDS = uploads._CLAIM_SECONDS = 3
+index.CLAIM_SECONDS = uploads._CLAIM_SECONDS = 20
 worker.SWEEP_SECONDS = 0.5
 process.watch_parent()
 worker.run(Settings())
