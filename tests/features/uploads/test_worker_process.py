@@ -28,15 +28,15 @@ from app import process, worker
 from app.features.indexing import service as index
 from app.features.uploads import service as uploads
 from app.settings import Settings
-index.CLAIM_SECONDS = uploads._CLAIM_SECONDS = 20
+index.CLAIM_SECONDS = uploads._CLAIM_SECONDS = 8
 worker.SWEEP_SECONDS = 0.5
 process.watch_parent()
 worker.run(Settings())
 """
 SECONDS = 400
 SAID = "The keeper rang the bell by hand"
-SLOW = f"<p>{SAID}</p>".encode() + b"<i></i>" * 1_300_000
-"""A page of nine megabytes that takes its reader seconds, and holds one sentence."""
+SLOW = f"<p>{SAID}</p>".encode() + b"<i></i>" * 700_000
+"""A page of five megabytes that takes its reader seconds, and holds one sentence."""
 
 pytestmark = pytest.mark.prove
 
