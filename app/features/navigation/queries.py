@@ -32,60 +32,86 @@ _IN_COLLECTION = {
       JOIN collections l ON l.workspace_id = $1 AND l.id = i.collection_id AND l.deleted_at IS NULL
      WHERE i.workspace_id = $1 AND i.collection_id = $3::uuid AND i.item_type = 'document')) IS TRUE""",
 }
+_IN_SCOPE = "d.workspace_id = $1 AND d.deleted_at IS NULL AND {document} AND {collection}"
 
 # Of a table that has grown since it was analyzed the planner believes that a workspace has one row, and any order of
-# joins would do. So each look-up names its key behind `OFFSET 0`, and each test of membership stands behind `IS TRUE`,
-# which makes a hash of it: whatever the planner believes, a search takes time in proportion to what it looks at.
-_LIVE = """
-live AS MATERIALIZED (
-  SELECT d.id, d.indexed_revision < d.revision AS pending
-    FROM documents d WHERE d.workspace_id = $1 AND d.deleted_at IS NULL AND {document} AND {collection}
-)"""
+# joins would do. So each look-up names its key behind `OFFSET 0`, each test of membership stands behind `IS TRUE`,
+# which makes a hash of it, and what was computed is met with what was looked up in a full join, which is never a loop
+# in a loop: whatever the planner believes, a search takes time in proportion to what it looks at.
+_LIVE = "live AS MATERIALIZED (SELECT d.id FROM documents d WHERE {scope})"
+_AMONG = "(c.document_id IN (SELECT id FROM live)) IS TRUE"
 
-# The words of one document are looked up passage by passage, those of a wider scope term by term.
-_HITS = {
-    True: """
-  SELECT terms.level, terms.term, p.tf, p.length, value, average, c.id, c.document_id, c.ordinal
-    FROM live
+# Of a whole workspace a few passages are looked up, and their documents with them, where a hash would have all.
+_ALIVE = "(SELECT deleted_at IS NULL FROM documents WHERE workspace_id = $1 AND id = c.document_id OFFSET 0)"
+
+# The passages of one document are told before their words are read.
+_OF_DOCUMENT = """AND chunk_id = ANY(ARRAY(
+          SELECT id FROM chunks
+           WHERE workspace_id = $1 AND document_id = $2::uuid AND level = 'paragraph'))"""
+
+# The passages of a level that have most of the words, which the postings tell alone: they are looked up from the best
+# on, until enough are in scope.
+_BEST = """
+best_{level}s AS MATERIALIZED (
+  SELECT c.document_id, c.ordinal
+    FROM (SELECT id, score FROM found WHERE level = '{level}' ORDER BY score DESC, id OFFSET 0) AS f
+   CROSS JOIN LATERAL (SELECT id, document_id, ordinal FROM chunks WHERE workspace_id = $1 AND id = f.id OFFSET 0) AS c
+   WHERE {alive}
+   ORDER BY f.score DESC, f.id LIMIT 5 * $6 + cardinality($4::uuid[])
+), around_{level}s AS MATERIALIZED (
+  SELECT c.id, b.document_id, c.ordinal, min(abs(c.ordinal - b.ordinal)) AS distance
+    FROM best_{level}s AS b
    CROSS JOIN LATERAL (
-         SELECT id, document_id, ordinal, language, CASE WHEN speaker IS NULL THEN 'paragraph' ELSE 'turn' END AS level
-           FROM chunks WHERE workspace_id = $1 AND document_id = live.id AND level = 'paragraph' OFFSET 0) AS c
-    JOIN terms ON terms.level = c.level AND terms.language = c.language
-   CROSS JOIN LATERAL (
-         SELECT tf, length FROM postings
-          WHERE workspace_id = $1 AND level = terms.level AND language = terms.language AND term = terms.term
-            AND chunk_id = c.id OFFSET 0) AS p""",
-    False: """
-  SELECT terms.level, terms.term, p.tf, p.length, value, average, c.id, c.document_id, c.ordinal
-    FROM terms
-   CROSS JOIN LATERAL (
-         SELECT chunk_id, tf, length FROM postings
-          WHERE workspace_id = $1 AND level = terms.level AND language = terms.language AND term = terms.term
-         OFFSET 0) AS p
-   CROSS JOIN LATERAL (
-         SELECT id, document_id, ordinal FROM chunks WHERE workspace_id = $1 AND id = p.chunk_id OFFSET 0) AS c
-   WHERE (c.document_id IN (SELECT id FROM live)) IS TRUE""",
-}
+         SELECT id, ordinal FROM chunks
+          WHERE workspace_id = $1 AND document_id = b.document_id AND level = 'paragraph'
+            AND ordinal BETWEEN b.ordinal - {reach} AND b.ordinal + {reach} OFFSET 0) AS c
+   GROUP BY c.id, b.document_id, c.ordinal
+)"""
 
 # BM25 of passages (k1 0.9, b 0.4), each with 0.4 of its better neighbour: an answer often begins in one and ends in the
 # next. Turns of conversations (b 0.1) are so short that the words of a question are spread over several: each counts
 # for itself, and 0.8 as what it is together with the turns before and after. Rarity, number and length are the whole
-# workspace's.
+# workspace's. A neighbour that is not among the best has less than those that are: what is around these is enough.
 _WORDS = """
 terms AS MATERIALIZED (
-  SELECT level, t.language, t.major, t.term, t.weight * t.rarity AS value, t.average
+  SELECT level, t.language, t.major, t.term, t.weight * t.rarity AS value, t.average,
+         CASE level WHEN 'turn' THEN 0.1 ELSE 0.4 END AS b
     FROM unnest('{{paragraph,turn}}'::text[]) AS level CROSS JOIN LATERAL search_query($1, level, $5) AS t
-), hits AS MATERIALIZED ({hits}
-), own AS (
-  SELECT id, document_id, ordinal, sum(value * tf / (tf + 0.9 * (0.6 + 0.4 * length / average))) AS score
-    FROM hits WHERE level = 'paragraph' GROUP BY id, document_id, ordinal
+), found AS MATERIALIZED (
+  SELECT terms.level, p.chunk_id AS id, sum(value * tf / (tf + 0.9 * (1 - b + b * length / average))) AS score
+    FROM terms
+   CROSS JOIN LATERAL (
+         SELECT chunk_id, tf, length FROM postings
+          WHERE workspace_id = $1 AND level = terms.level AND language = terms.language AND term = terms.term
+            {among} OFFSET 0) AS p
+   GROUP BY terms.level, p.chunk_id
+), {paragraphs}, {turns}, own AS (
+  SELECT * FROM (
+         SELECT id, a.document_id, a.ordinal, f.score
+           FROM around_paragraphs AS a FULL JOIN (SELECT id, score FROM found WHERE level = 'paragraph') AS f USING (id)
+         OFFSET 0) AS every
+   WHERE score IS NOT NULL AND document_id IS NOT NULL
+), hits AS (
+  SELECT * FROM (
+         SELECT a.document_id, a.ordinal, p.term, p.value, p.average, p.tf, p.length
+           FROM around_turns AS a
+           FULL JOIN (
+                SELECT p.chunk_id AS id, terms.term, value, average, p.tf, p.length
+                  FROM terms
+                 CROSS JOIN LATERAL (
+                       SELECT chunk_id, tf, length FROM postings
+                        WHERE workspace_id = $1 AND level = 'turn' AND language = terms.language AND term = terms.term
+                          AND chunk_id = ANY(ARRAY(SELECT id FROM around_turns)) OFFSET 0) AS p
+                 WHERE terms.level = 'turn') AS p USING (id)
+         OFFSET 0) AS every
+   WHERE term IS NOT NULL
 ), wide AS (
   SELECT document_id, ordinal, sum(own) + 0.8 * sum(value * tf / (tf + 0.9)) AS score
     FROM (SELECT document_id, ordinal + step AS ordinal, term, value, sum(tf) AS tf,
                  coalesce(sum(value * tf / (tf + 0.9 * (0.9 + 0.1 * length / average))) FILTER (WHERE step = 0), 0)
                    AS own
             FROM hits CROSS JOIN (VALUES (-1), (0), (1)) AS near(step)
-           WHERE level = 'turn' GROUP BY document_id, ordinal + step, term, value) AS every
+           GROUP BY document_id, ordinal + step, term, value) AS every
    GROUP BY document_id, ordinal
 ), words AS MATERIALIZED (
   SELECT id, score, spoken
@@ -95,12 +121,10 @@ terms AS MATERIALIZED (
                  / 1.4 AS score
             FROM own WINDOW places AS (PARTITION BY document_id ORDER BY ordinal)
           UNION ALL
-          SELECT c.id, true, wide.score / 1.8
-            FROM wide
-           CROSS JOIN LATERAL (
-                 SELECT id FROM chunks
-                  WHERE workspace_id = $1 AND document_id = wide.document_id AND level = 'paragraph'
-                    AND ordinal = wide.ordinal OFFSET 0) AS c) AS every
+          SELECT id, true, score / 1.8
+            FROM (SELECT a.id, a.distance, w.score
+                    FROM around_turns AS a FULL JOIN wide AS w USING (document_id, ordinal) OFFSET 0) AS every
+           WHERE distance <= 1 AND score IS NOT NULL) AS every
    WHERE id <> ALL($4::uuid[])
    ORDER BY score DESC, id LIMIT $6
 )"""
@@ -124,7 +148,7 @@ meant AS (
    CROSS JOIN LATERAL (
          SELECT id, document_id, ordinal, speaker, language FROM chunks
           WHERE workspace_id = $1 AND text_digest = v.text_digest AND level = 'paragraph' OFFSET 0) AS c
-   WHERE {learned} AND (c.document_id IN (SELECT id FROM live)) IS TRUE
+   WHERE {learned} AND {alive}
 )"""
 
 # The meaning of a turn is also in those around it.
@@ -137,7 +161,6 @@ _NEAR = """
            AS score
     FROM meant WINDOW places AS (PARTITION BY document_id ORDER BY ordinal)
 )"""
-_AMONG = "(c.document_id IN (SELECT id FROM live)) IS TRUE"
 _NOTHING_NEAR = (
     "near AS (SELECT NULL::uuid AS id, false AS spoken, NULL::float8 AS cosine, NULL::float8 AS score WHERE false)"
 )
@@ -157,7 +180,7 @@ SELECT NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS near, NULL::floa
           FROM (SELECT min(whole) AS bound
                   FROM (SELECT level, sum(value) AS whole FROM terms WHERE major GROUP BY level, language) AS every
                  GROUP BY level) AS levels) AS bound,
-       (SELECT count(*) FROM live WHERE pending) AS pending
+       (SELECT count(*) FROM documents d WHERE {scope} AND d.indexed_revision < d.revision) AS pending
 UNION ALL
 SELECT k.id, w.score, n.score, n.cosine, coalesce(w.spoken, n.spoken), NULL, NULL
   FROM candidates k
@@ -259,22 +282,30 @@ async def rank(
     statement holds dimension and slot as literals. Only a large workspace that is searched whole, and not on from what
     was seen, is asked approximately.
     """
-    in_document = within.document_id is not None
-    live = _LIVE.format(document=_IN_DOCUMENT[in_document], collection=_IN_COLLECTION[within.collection_id is not None])
+    in_document, in_collection = within.document_id is not None, within.collection_id is not None
+    whole = not (in_document or in_collection)
+    alive = _ALIVE if whole else _AMONG
     near = _NOTHING_NEAR
     last: tuple[HalfVector, str] | tuple[()] = ()
     if vector is not None:
         known = learned(serving, "c.language")
-        if serving.many and not seen and within.document_id is None and within.collection_id is None:
-            meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY.format(learned=known)
+        if serving.many and not seen and whole:
+            meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY.format(learned=known, alive=alive)
         else:
             among = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
             meant = _MEANT.format(dim=int(serving.dim), slot=int(serving.slot), among=among, learned=known)
         near = _NEAR.format(meant=meant)
         last = (HalfVector(vector), serving.model)
-    sql = _RANKED.format(live=live, words=_WORDS.format(hits=_HITS[in_document]), near=near)
-    scope = (within.document_id, within.collection_id)
-    return await tx.fetch(sql, tx.workspace_id, *scope, seen, text, candidates, *last)
+    words = _WORDS.format(
+        among=_OF_DOCUMENT if in_document else "",
+        paragraphs=_BEST.format(level="paragraph", reach=1, alive=alive),
+        turns=_BEST.format(level="turn", reach=2, alive=alive),
+    )
+    scope = _IN_SCOPE.format(document=_IN_DOCUMENT[in_document], collection=_IN_COLLECTION[in_collection])
+    sql = _RANKED.format(live=_LIVE.format(scope=scope), words=words, near=near, scope=scope)
+    return await tx.fetch(
+        sql, tx.workspace_id, within.document_id, within.collection_id, seen, text, candidates, *last
+    )
 
 
 async def read_chunks(tx: Tx, ids: Sequence[UUID], start: int, length: int, reader: UUID) -> list[asyncpg.Record]:
