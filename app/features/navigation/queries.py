@@ -52,9 +52,18 @@ _OF_DOCUMENT = """AND chunk_id = ANY(ARRAY(
 # The passages of a level that have most of the words, which the postings tell alone: they are looked up from the best
 # on, until enough are in scope.
 _BEST = """
-best_{level}s AS MATERIALIZED (
+found_{level}s AS MATERIALIZED (
+  SELECT p.chunk_id AS id, sum(value * tf / (tf + base + slope * length)) AS score
+    FROM terms
+   CROSS JOIN LATERAL (
+         SELECT chunk_id, tf, length FROM postings
+          WHERE workspace_id = $1 AND level = '{level}' AND language = terms.language AND term = terms.term {among}
+         OFFSET 0) AS p
+   WHERE terms.level = '{level}'
+   GROUP BY p.chunk_id
+), best_{level}s AS MATERIALIZED (
   SELECT c.document_id, c.ordinal
-    FROM (SELECT id, score FROM found WHERE level = '{level}' ORDER BY score DESC, id OFFSET 0) AS f
+    FROM (SELECT id, score FROM found_{level}s ORDER BY score DESC, id OFFSET 0) AS f
    CROSS JOIN LATERAL (SELECT id, document_id, ordinal FROM chunks WHERE workspace_id = $1 AND id = f.id OFFSET 0) AS c
    WHERE {alive}
    ORDER BY f.score DESC, f.id LIMIT 5 * $6 + cardinality($4::uuid[])
@@ -74,29 +83,21 @@ best_{level}s AS MATERIALIZED (
 # workspace's. A neighbour that is not among the best has less than those that are: what is around these is enough.
 _WORDS = """
 terms AS MATERIALIZED (
-  SELECT level, t.language, t.major, t.term, t.weight * t.rarity AS value, t.average,
-         CASE level WHEN 'turn' THEN 0.1 ELSE 0.4 END AS b
-    FROM unnest('{{paragraph,turn}}'::text[]) AS level CROSS JOIN LATERAL search_query($1, level, $5) AS t
-), found AS MATERIALIZED (
-  SELECT terms.level, p.chunk_id AS id, sum(value * tf / (tf + 0.9 * (1 - b + b * length / average))) AS score
-    FROM terms
-   CROSS JOIN LATERAL (
-         SELECT chunk_id, tf, length FROM postings
-          WHERE workspace_id = $1 AND level = terms.level AND language = terms.language AND term = terms.term
-            {among} OFFSET 0) AS p
-   GROUP BY terms.level, p.chunk_id
+  SELECT level, t.language, t.major, t.term, t.weight * t.rarity AS value,
+         0.9 * (1 - b) AS base, 0.9 * b / t.average AS slope
+    FROM (VALUES ('paragraph', 0.4::float8), ('turn', 0.1::float8)) AS levels(level, b)
+   CROSS JOIN LATERAL search_query($1, level, $5) AS t
 ), {paragraphs}, {turns}, own AS (
   SELECT * FROM (
          SELECT id, a.document_id, a.ordinal, f.score
-           FROM around_paragraphs AS a FULL JOIN (SELECT id, score FROM found WHERE level = 'paragraph') AS f USING (id)
-         OFFSET 0) AS every
+           FROM around_paragraphs AS a FULL JOIN found_paragraphs AS f USING (id) OFFSET 0) AS every
    WHERE score IS NOT NULL AND document_id IS NOT NULL
 ), hits AS (
   SELECT * FROM (
-         SELECT a.document_id, a.ordinal, p.term, p.value, p.average, p.tf, p.length
+         SELECT a.document_id, a.ordinal, p.term, p.value, p.tf, p.score
            FROM around_turns AS a
            FULL JOIN (
-                SELECT p.chunk_id AS id, terms.term, value, average, p.tf, p.length
+                SELECT p.chunk_id AS id, terms.term, value, p.tf, value * tf / (tf + base + slope * length) AS score
                   FROM terms
                  CROSS JOIN LATERAL (
                        SELECT chunk_id, tf, length FROM postings
@@ -108,8 +109,7 @@ terms AS MATERIALIZED (
 ), wide AS (
   SELECT document_id, ordinal, sum(own) + 0.8 * sum(value * tf / (tf + 0.9)) AS score
     FROM (SELECT document_id, ordinal + step AS ordinal, term, value, sum(tf) AS tf,
-                 coalesce(sum(value * tf / (tf + 0.9 * (0.9 + 0.1 * length / average))) FILTER (WHERE step = 0), 0)
-                   AS own
+                 coalesce(sum(score) FILTER (WHERE step = 0), 0) AS own
             FROM hits CROSS JOIN (VALUES (-1), (0), (1)) AS near(step)
            GROUP BY document_id, ordinal + step, term, value) AS every
    GROUP BY document_id, ordinal
@@ -284,7 +284,7 @@ async def rank(
     """
     in_document, in_collection = within.document_id is not None, within.collection_id is not None
     whole = not (in_document or in_collection)
-    alive = _ALIVE if whole else _AMONG
+    alive, among = _ALIVE if whole else _AMONG, _OF_DOCUMENT if in_document else ""
     near = _NOTHING_NEAR
     last: tuple[HalfVector, str] | tuple[()] = ()
     if vector is not None:
@@ -292,14 +292,13 @@ async def rank(
         if serving.many and not seen and whole:
             meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY.format(learned=known, alive=alive)
         else:
-            among = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
-            meant = _MEANT.format(dim=int(serving.dim), slot=int(serving.slot), among=among, learned=known)
+            scoped = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
+            meant = _MEANT.format(dim=int(serving.dim), slot=int(serving.slot), among=scoped, learned=known)
         near = _NEAR.format(meant=meant)
         last = (HalfVector(vector), serving.model)
     words = _WORDS.format(
-        among=_OF_DOCUMENT if in_document else "",
-        paragraphs=_BEST.format(level="paragraph", reach=1, alive=alive),
-        turns=_BEST.format(level="turn", reach=2, alive=alive),
+        paragraphs=_BEST.format(level="paragraph", reach=1, among=among, alive=alive),
+        turns=_BEST.format(level="turn", reach=2, among=among, alive=alive),
     )
     scope = _IN_SCOPE.format(document=_IN_DOCUMENT[in_document], collection=_IN_COLLECTION[in_collection])
     sql = _RANKED.format(live=_LIVE.format(scope=scope), words=words, near=near, scope=scope)
