@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pgvector import HalfVector
@@ -278,33 +280,39 @@ async def rank(
     """Rank passages by words and by meaning, or by words alone where there is no vector.
 
     The first row counts: `pending` documents, and `bound`, the score of words that none can exceed. The others are the
-    candidates: `words`, `near` (the cosine with a part of its neighbours', for turns), `cosine`, `spoken` (a turn). The
-    statement holds dimension and slot as literals. Only a large workspace that is searched whole, and not on from what
-    was seen, is asked approximately.
+    candidates: `words`, `near` (the cosine with a part of its neighbours', for turns), `cosine`, `spoken` (a turn).
+    Only a large workspace that is searched whole, and not on from what was seen, is asked approximately.
     """
     in_document, in_collection = within.document_id is not None, within.collection_id is not None
+    last: tuple[HalfVector, str] | tuple[()] = ()
+    place = None
+    if vector is not None:
+        last, place = (HalfVector(vector), serving.model), replace(serving, many=serving.many and not seen)
+    sql = _ranking(place, in_document=in_document, in_collection=in_collection)
+    scope = (within.document_id, within.collection_id)
+    return await tx.fetch(sql, tx.workspace_id, *scope, seen, text, candidates, *last)
+
+
+@lru_cache(maxsize=200)
+def _ranking(serving: Serving | None, *, in_document: bool, in_collection: bool) -> str:
+    """Write the statement of a scope, without a model by words alone; dimension and slot stand in it as literals."""
     whole = not (in_document or in_collection)
     alive, among = _ALIVE if whole else _AMONG, _OF_DOCUMENT if in_document else ""
+    scope = _IN_SCOPE.format(document=_IN_DOCUMENT[in_document], collection=_IN_COLLECTION[in_collection])
+    words = _WORDS.format(
+        paragraphs=_BEST.format(level="paragraph", reach=1, among=among, alive=alive),
+        turns=_BEST.format(level="turn", reach=2, among=among, alive=alive),
+    )
     near = _NOTHING_NEAR
-    last: tuple[HalfVector, str] | tuple[()] = ()
-    if vector is not None:
+    if serving is not None:
         known = learned(serving, "c.language")
-        if serving.many and not seen and whole:
+        if serving.many and whole:
             meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY.format(learned=known, alive=alive)
         else:
             scoped = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
             meant = _MEANT.format(dim=int(serving.dim), slot=int(serving.slot), among=scoped, learned=known)
         near = _NEAR.format(meant=meant)
-        last = (HalfVector(vector), serving.model)
-    words = _WORDS.format(
-        paragraphs=_BEST.format(level="paragraph", reach=1, among=among, alive=alive),
-        turns=_BEST.format(level="turn", reach=2, among=among, alive=alive),
-    )
-    scope = _IN_SCOPE.format(document=_IN_DOCUMENT[in_document], collection=_IN_COLLECTION[in_collection])
-    sql = _RANKED.format(live=_LIVE.format(scope=scope), words=words, near=near, scope=scope)
-    return await tx.fetch(
-        sql, tx.workspace_id, within.document_id, within.collection_id, seen, text, candidates, *last
-    )
+    return _RANKED.format(live=_LIVE.format(scope=scope), words=words, near=near, scope=scope)
 
 
 async def read_chunks(tx: Tx, ids: Sequence[UUID], start: int, length: int, reader: UUID) -> list[asyncpg.Record]:
