@@ -54,15 +54,16 @@ _OF_DOCUMENT = """AND chunk_id = ANY(ARRAY(
 # The passages of a level that have most of the words, which the postings tell alone: they are looked up from the best
 # on, until enough are in scope.
 _BEST = """
-found_{level}s AS MATERIALIZED (
-  SELECT p.chunk_id AS id, sum(value * tf / (tf + base + slope * length)) AS score
+hits_{level}s AS (
+  SELECT p.chunk_id AS id, terms.term, value, p.tf, value * tf / (tf + base + slope * length) AS score
     FROM terms
    CROSS JOIN LATERAL (
          SELECT chunk_id, tf, length FROM postings
           WHERE workspace_id = $1 AND level = '{level}' AND language = terms.language AND term = terms.term {among}
          OFFSET 0) AS p
    WHERE terms.level = '{level}'
-   GROUP BY p.chunk_id
+), found_{level}s AS MATERIALIZED (
+  SELECT id, sum(score) AS score FROM hits_{level}s GROUP BY id
 ), best_{level}s AS MATERIALIZED (
   SELECT c.document_id, c.ordinal
     FROM (SELECT id, score FROM found_{level}s ORDER BY score DESC, id OFFSET 0) AS f
@@ -94,25 +95,16 @@ terms AS MATERIALIZED (
          SELECT id, a.document_id, a.ordinal, f.score
            FROM around_paragraphs AS a FULL JOIN found_paragraphs AS f USING (id) OFFSET 0) AS every
    WHERE score IS NOT NULL AND document_id IS NOT NULL
-), hits AS (
+), said AS (
   SELECT * FROM (
-         SELECT a.document_id, a.ordinal, p.term, p.value, p.tf, p.score
-           FROM around_turns AS a
-           FULL JOIN (
-                SELECT p.chunk_id AS id, terms.term, value, p.tf, value * tf / (tf + base + slope * length) AS score
-                  FROM terms
-                 CROSS JOIN LATERAL (
-                       SELECT chunk_id, tf, length FROM postings
-                        WHERE workspace_id = $1 AND level = 'turn' AND language = terms.language AND term = terms.term
-                          AND chunk_id = ANY(ARRAY(SELECT id FROM around_turns)) OFFSET 0) AS p
-                 WHERE terms.level = 'turn') AS p USING (id)
-         OFFSET 0) AS every
-   WHERE term IS NOT NULL
+         SELECT a.document_id, a.ordinal, h.term, h.value, h.tf, h.score
+           FROM around_turns AS a FULL JOIN hits_turns AS h USING (id) OFFSET 0) AS every
+   WHERE term IS NOT NULL AND document_id IS NOT NULL
 ), wide AS (
   SELECT document_id, ordinal, sum(own) + 0.8 * sum(value * tf / (tf + 0.9)) AS score
     FROM (SELECT document_id, ordinal + step AS ordinal, term, value, sum(tf) AS tf,
                  coalesce(sum(score) FILTER (WHERE step = 0), 0) AS own
-            FROM hits CROSS JOIN (VALUES (-1), (0), (1)) AS near(step)
+            FROM said CROSS JOIN (VALUES (-1), (0), (1)) AS near(step)
            GROUP BY document_id, ordinal + step, term, value) AS every
    GROUP BY document_id, ordinal
 ), words AS MATERIALIZED (
