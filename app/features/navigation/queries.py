@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pgvector import HalfVector
 
 from app.features.indexing.service import learned, nearest_vectors
+from app.store.base import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,13 +44,29 @@ _IN_SCOPE = "d.workspace_id = $1 AND d.deleted_at IS NULL AND {document} AND {co
 _LIVE = "live AS MATERIALIZED (SELECT d.id FROM documents d WHERE {scope})"
 _AMONG = "(c.document_id IN (SELECT id FROM live)) IS TRUE"
 
-# Of a whole workspace a few passages are looked up, and their documents with them, where a hash would have all.
-_ALIVE = "(SELECT deleted_at IS NULL FROM documents WHERE workspace_id = $1 AND id = c.document_id OFFSET 0)"
+# Of a whole workspace those are told that are no longer there: documents in the trash that the index has not forgotten.
+_ALIVE = """(c.document_id IN (
+    SELECT id FROM documents
+     WHERE workspace_id = $1 AND deleted_at IS NOT NULL AND chunked_revision > 0)) IS NOT TRUE"""
 
 # The passages of one document are told before their words are read.
 _OF_DOCUMENT = """AND chunk_id = ANY(ARRAY(
           SELECT id FROM chunks
            WHERE workspace_id = $1 AND document_id = $2::uuid AND level = 'paragraph'))"""
+
+# Those of a collection, or of what a narrowed key reaches, are known before they are looked up, unless they are many:
+# then enough of them are met soon.
+_MANY_MEMBERS = 5_000
+_MEMBERS = f"""
+members AS MATERIALIZED (
+  SELECT c.id
+    FROM live
+   CROSS JOIN LATERAL (
+         SELECT id FROM chunks
+          WHERE workspace_id = $1 AND document_id = live.id AND level = 'paragraph' OFFSET 0) AS c
+   LIMIT {_MANY_MEMBERS}
+),"""
+_KNOWN = f"WHERE (SELECT count(*) FROM members) = {_MANY_MEMBERS} OR (id IN (SELECT id FROM members)) IS TRUE"
 
 # The passages of a level that have most of the words, which the postings tell alone: they are looked up from the best
 # on, until enough are in scope.
@@ -66,7 +83,7 @@ hits_{level}s AS (
   SELECT id, sum(score) AS score FROM hits_{level}s GROUP BY id
 ), best_{level}s AS MATERIALIZED (
   SELECT c.document_id, c.ordinal
-    FROM (SELECT id, score FROM found_{level}s ORDER BY score DESC, id OFFSET 0) AS f
+    FROM (SELECT id, score FROM found_{level}s {known} ORDER BY score DESC, id OFFSET 0) AS f
    CROSS JOIN LATERAL (SELECT id, document_id, ordinal FROM chunks WHERE workspace_id = $1 AND id = f.id OFFSET 0) AS c
    WHERE {alive}
    ORDER BY f.score DESC, f.id LIMIT 5 * $6 + cardinality($4::uuid[])
@@ -90,7 +107,7 @@ terms AS MATERIALIZED (
          0.9 * (1 - b) AS base, 0.9 * b / t.average AS slope
     FROM (VALUES ('paragraph', 0.4::float8), ('turn', 0.1::float8)) AS levels(level, b)
    CROSS JOIN LATERAL search_query($1, level, $5) AS t
-), {paragraphs}, {turns}, own AS (
+), {members} {paragraphs}, {turns}, own AS (
   SELECT * FROM (
          SELECT id, a.document_id, a.ordinal, f.score
            FROM around_paragraphs AS a FULL JOIN found_paragraphs AS f USING (id) OFFSET 0) AS every
@@ -280,26 +297,31 @@ async def rank(
     place = None
     if vector is not None:
         last, place = (HalfVector(vector), serving.model), replace(serving, many=serving.many and not seen)
-    sql = _ranking(place, in_document=in_document, in_collection=in_collection)
+    sql = _ranking(place, in_document=in_document, in_collection=in_collection, narrowed=tx.reach != EVERYTHING)
     scope = (within.document_id, within.collection_id)
     return await tx.fetch(sql, tx.workspace_id, *scope, seen, text, candidates, *last)
 
 
 @lru_cache(maxsize=200)
-def _ranking(serving: Serving | None, *, in_document: bool, in_collection: bool) -> str:
+def _ranking(serving: Serving | None, *, in_document: bool, in_collection: bool, narrowed: bool) -> str:
     """Write the statement of a scope, without a model by words alone; dimension and slot stand in it as literals."""
-    whole = not (in_document or in_collection)
-    alive, among = _ALIVE if whole else _AMONG, _OF_DOCUMENT if in_document else ""
+    some = not in_document and (in_collection or narrowed)
     scope = _IN_SCOPE.format(document=_IN_DOCUMENT[in_document], collection=_IN_COLLECTION[in_collection])
+    fitting = {
+        "among": _OF_DOCUMENT if in_document else "",
+        "known": _KNOWN if some else "",
+        "alive": _AMONG if in_document or some else _ALIVE,
+    }
     words = _WORDS.format(
-        paragraphs=_BEST.format(level="paragraph", reach=1, among=among, alive=alive),
-        turns=_BEST.format(level="turn", reach=2, among=among, alive=alive),
+        members=_MEMBERS if some else "",
+        paragraphs=_BEST.format(level="paragraph", reach=1, **fitting),
+        turns=_BEST.format(level="turn", reach=2, **fitting),
     )
     near = _NOTHING_NEAR
     if serving is not None:
         known = learned(serving, "c.language")
-        if serving.many and whole:
-            meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY.format(learned=known, alive=alive)
+        if serving.many and not (in_document or in_collection):
+            meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY.format(learned=known, alive=fitting["alive"])
         else:
             scoped = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
             meant = _MEANT.format(dim=int(serving.dim), slot=int(serving.slot), among=scoped, learned=known)

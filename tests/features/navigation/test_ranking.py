@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from uuid import UUID
 
 import pytest
 
@@ -14,11 +15,10 @@ from tests.contract.requirements import proves
 from tests.features.search import test_plans as plans
 from tests.support.indexing import Index, Mute
 
-WORDS = "lighthouse keeper lamp horn fog paraffin lens storm".split()
+WORDS = ["lighthouse", "keeper", "lamp", "horn", "fog", "paraffin", "lens", "storm"]
 QUERY = " ".join(WORDS)
 SERVING = Serving(MiniLM.name, MiniLM.dim, 0)
 FEW = 10
-tenants = plans.tenants
 
 
 def said(source):
@@ -35,6 +35,14 @@ async def shelf(alice, make, database, sql):
     ids = [(await make.document(alice.client, title="Shelf", content=content))["id"] for content in (book, talk)]
     await Index(database, sql, Mute()).run(alice.workspace_id)
     return ids
+
+
+@pytest.fixture
+async def crowd(make, database):
+    """A user with more passages than are told one by one, of tables that were not analyzed since."""
+    user = await make.user()
+    await plans.fill(database, user, queries._MANY_MEMBERS // plans.PASSAGES + 20)
+    return user
 
 
 @pytest.fixture
@@ -64,7 +72,13 @@ async def test_the_first_of_few_candidates_are_the_first_of_all_as_their_neighbo
 @proves("PD-31")
 async def test_a_turn_beside_the_best_counts_with_what_stands_on_its_other_side(alice, make, database, sql, ranked):
     others = ["Fog horn", "Yes", "No"] * 3 * FEW
-    turns = ["The lighthouse keeper lamp", "Hm", "Or so they say who know a horn and fog as well as I do", "Oh", *others]
+    turns = [
+        "The lighthouse keeper lamp",
+        "Hm",
+        "Or so they say who know a horn and fog as well as I do",
+        "Oh",
+        *others,
+    ]
     content = "\n\n".join(f"**{'Ann' if number % 2 else 'Bob'}** (3 May): {turn}" for number, turn in enumerate(turns))
     await make.document(alice.client, title="Talk", content=content)
     await Index(database, sql, Mute()).run(alice.workspace_id)
@@ -90,13 +104,53 @@ async def test_a_whole_workspace_is_ranked_with_both_until_all_is_seen(shelf, ra
     assert set(seen) == every
 
 
+@proves("PD-31-SCOPE")
+async def test_a_deleted_document_takes_no_place_before_the_index_has_forgotten_it(alice, shelf, ranked, sql):
+    first, others = [{item for item, _ in await ranked(1_000, Within(document_id=item))} for item in reversed(shelf)]
+    assert {item for item, _ in await ranked(4)} & first
+    (await alice.client.delete(f"/v1/documents/{shelf[1]}")).raise_for_status()
+    assert await sql.fetchval("SELECT count(*) FROM chunks WHERE document_id = $1", UUID(shelf[1])) > 100
+    found = {item for item, _ in await ranked(4)}
+    assert len(found) == 4
+    assert found < others
+
+
+@proves("PD-31-SCOPE")
+async def test_a_collection_is_ranked_as_if_it_were_all_however_many_passages_it_has(make, database, crowd):
+    async with database.snapshot(crowd.workspace_id) as tx:
+        ids = [row["id"] for row in await tx.fetch("SELECT id FROM documents WHERE workspace_id = $1", tx.workspace_id)]
+
+    async def rank(collection=None, reach=None):
+        async with database.snapshot(crowd.workspace_id, reach) as tx:
+            within = Within(collection_id=collection)
+            counted, *rows = await queries.rank(tx, within, [], "term1 term2", None, SERVING)
+            documents = await tx.fetch("SELECT id, document_id FROM chunks WHERE id = ANY($1)", [r["id"] for r in rows])
+        assert counted["pending"] == 0
+        return {row["id"]: row["words"] for row in rows}, {row["document_id"] for row in documents}
+
+    whole = (await rank())[0]
+    assert len(whole) > 50
+    for some in (ids, ids[:100]):
+        made = await make.collection(crowd.client, name="Some")
+        for start in range(0, len(some), 100):
+            body = {"itemIds": [str(item) for item in some[start : start + 100]], "itemType": "document"}
+            (await crowd.client.post(f"/v1/collections/{made['id']}/items", json=body)).raise_for_status()
+        collection = UUID(made["id"])
+        words, documents = await rank(collection)
+        assert documents <= set(some)
+        assert words == whole if some is ids else words.items() < whole.items()
+        reached, documents = await rank(reach=[collection])
+        assert (set(reached), documents <= set(some)) == (set(words), True)
+
+
 @proves("PD-31")
-async def test_only_the_best_passages_are_looked_up(tenants, database):
-    statement = queries._ranking(None, in_document=False, in_collection=False)
+async def test_only_the_best_passages_are_looked_up(crowd, database):
+    statement = queries._ranking(None, in_document=False, in_collection=False, narrowed=False)
     text = " ".join(f"term{number}" for number in range(20))
-    nodes = await plans.plan(database, tenants[2], statement, None, None, [], text, 2)
+    nodes = await plans.plan(database, crowd, statement, None, None, [], text, 2)
     read = sum(n["Actual Rows"] * n["Actual Loops"] for n in nodes if n.get("Relation Name", "").startswith("postings"))
     assert read > 500
     chunks = [n["Actual Loops"] for n in nodes if n.get("Relation Name") == "chunks"]
     assert sorted(chunks) == [10, 10]  # five for each candidate, and what is around them
-    assert [n["Actual Loops"] for n in nodes if n.get("Index Name") == "documents_pkey"] == [10]
+    documents = [n for n in nodes if n.get("Relation Name") == "documents"]
+    assert sum(n["Actual Rows"] * n["Actual Loops"] for n in documents) == 0  # those in the trash, and the pending ones
