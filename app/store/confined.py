@@ -55,6 +55,8 @@ _TOO_LONG = ("reading it took too long", _SMALLER)
 _TOO_MUCH = ("reading it took too much memory", _SMALLER)
 _ENDED: dict[int, tuple[str, str]] = {signal.SIGKILL: _TOO_LONG, signal.SIGXCPU: _TOO_LONG, signal.SIGABRT: _TOO_MUCH}
 """What ends a child: the bound on its processor time, or a library that got no memory."""
+_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
+"""One heap for all threads of a library: glibc would reserve addresses for several, which the bound on memory counts."""
 _DAMAGED = ("it is damaged, or not what it says it is", "")
 
 
@@ -92,7 +94,7 @@ class Confined:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env={},
+            env=_ENVIRONMENT,
             cwd="/",
         )
         try:
