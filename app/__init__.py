@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version as _version
-
 
 def version() -> str:
     """Give the installed version."""
-    return _version("context-repo")
+    from importlib.metadata import version as installed  # slower to load than all that a small process does
+
+    return installed("context-repo")

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 
 from app.edge import errors
-from app.edge.web.routes import nowhere
+from app.edge.web.routes import nowhere, without_slash
 from app.kit.errors import AppError, InvalidRequest, MethodNotAllowed, NotFound
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ async def _refuse(request: Request, exception: Exception) -> Response:
         headers["Allow"] = ", ".join(_allowed(request))
         if request.method == "OPTIONS":
             return Response(status_code=204, headers=headers)
+    if status == _NOT_FOUND and (moved := without_slash(request)):
+        return moved
     if status == _NOT_FOUND and _browses(request):
         return await nowhere(request)
     error = _error(status, request)

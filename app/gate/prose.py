@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.kit.errors import Unavailable
 from app.kit.markdown.html import MAX_BYTES, strange_html
-from app.store.confined import Confined, Limits, Unreadable
+from app.store.confined import Confined, Limits
+from app.store.readers import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,24 +1,21 @@
 """Readers of what strangers wrote run in a child process: bounded memory, processor time, wall time and answer.
 
-The child has no environment of ours, writes no file, and ends with its parent. One child serves one call, so that
-nothing of one tenant is left for the next.
+The child (`app.store.readers`) has no environment of ours, writes no file, and ends with its parent. One child serves
+one call, so that nothing of one tenant is left for the next.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import json
-import resource
 import signal
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.kit.errors import Unavailable
-from app.process import set_death_signal
+from app.store.readers import DAMAGED, SMALLER, TOO_MUCH, Unreadable
 from app.store.shares import Shares
 
 if TYPE_CHECKING:
@@ -28,8 +25,7 @@ _MIB = 1024 * 1024
 _WAIT_SECONDS = 20.0
 _RETRY_SECONDS = 5
 _END_SECONDS = 5.0
-Reader = Callable[[dict[str, Any], bytes], dict[str, Any]]
-"""What runs in the child: options and a body make an answer, all of it JSON but for the body."""
+_PROGRAM = "from app.store.readers import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +38,11 @@ class Limits:
     answer_bytes: int = 10 * _MIB
 
 
-class Unreadable(Exception):
-    """The reader refuses the body; the message says why in words for people, and `step` what helps where one knows."""
-
-    def __init__(self, why: str, step: str = "") -> None:
-        super().__init__(why)
-        self.step = step
-
-
-_SMALLER = "Split it into smaller files and send those."
-_TOO_LONG = ("reading it took too long", _SMALLER)
-_TOO_MUCH = ("reading it took too much memory", _SMALLER)
-_ENDED: dict[int, tuple[str, str]] = {signal.SIGKILL: _TOO_LONG, signal.SIGXCPU: _TOO_LONG, signal.SIGABRT: _TOO_MUCH}
+_TOO_LONG = ("reading it took too long", SMALLER)
+_ENDED: dict[int, tuple[str, str]] = {signal.SIGKILL: _TOO_LONG, signal.SIGXCPU: _TOO_LONG, signal.SIGABRT: TOO_MUCH}
 """What ends a child: the bound on its processor time, or a library that got no memory."""
-_DAMAGED = ("it is damaged, or not what it says it is", "")
+_ENVIRONMENT = {"MALLOC_ARENA_MAX": "1"}
+"""One heap for all threads of a library: glibc would reserve addresses for several, which the memory bound counts."""
 
 
 class Confined:
@@ -88,11 +75,11 @@ class Confined:
     async def _run(self, message: bytes) -> bytes:
         """Start a child, talk with it, and see to its end whatever happens."""
         child = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-m", __name__),
+            *(sys.executable, "-I", "-c", _PROGRAM),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env={},
+            env=_ENVIRONMENT,
             cwd="/",
         )
         try:
@@ -107,7 +94,7 @@ class Confined:
                     child.kill()
                 await _ended(child)
         if child.returncode:
-            raise Unreadable(*_ENDED.get(-child.returncode, _DAMAGED))
+            raise Unreadable(*_ENDED.get(-child.returncode, DAMAGED))
         return said
 
     async def _converse(self, child: asyncio.subprocess.Process, message: bytes) -> bytes:
@@ -119,7 +106,7 @@ class Confined:
             while chunk := await child.stdout.read(_MIB):
                 said += chunk
                 if len(said) > self._limits.answer_bytes:
-                    raise Unreadable("its text is too large", _SMALLER)
+                    raise Unreadable("its text is too large", SMALLER)
         finally:
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
@@ -153,39 +140,3 @@ def _answer(said: bytes) -> dict[str, Any]:
         raise Unreadable(*answer["unreadable"])
     found: dict[str, Any] = answer["found"]
     return found
-
-
-def _confine(limits: dict[str, Any]) -> None:
-    """Take the limits on, for good: they are inherited and cannot be raised again by who is no superuser."""
-    set_death_signal(signal.SIGKILL)
-    bounds = {
-        resource.RLIMIT_AS: limits["memory_bytes"],
-        resource.RLIMIT_CPU: limits["cpu_seconds"],
-        resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_CORE: 0,
-    }
-    if sys.platform == "darwin":  # its kernel takes no bound on addresses
-        del bounds[resource.RLIMIT_AS]
-    for what, bound in bounds.items():
-        resource.setrlimit(what, (bound, bound))
-
-
-def main() -> None:
-    """Serve one call: a line of JSON and the body come in, a JSON object goes out."""
-    head = json.loads(sys.stdin.buffer.readline())
-    _confine(head["limits"])
-    body = sys.stdin.buffer.read()
-    module, _, name = head["reader"].partition(":")
-    reader: Reader = getattr(importlib.import_module(module), name)
-    try:
-        answer: dict[str, Any] = {"found": reader(head["options"], body)}
-    except (RecursionError, MemoryError):
-        answer = {"unreadable": _TOO_MUCH}
-    except Exception as error:  # noqa: BLE001  whatever a reader of strange bytes raises, it could not read them
-        known = type(error).__name__ == Unreadable.__name__  # run as a program, this module is loaded twice
-        answer = {"unreadable": (str(error), error.step) if known else _DAMAGED}  # type: ignore[attr-defined]
-    sys.stdout.buffer.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
-
-
-if __name__ == "__main__":
-    main()

@@ -25,7 +25,7 @@ import httpx2
 
 from app.features.indexing.remote import MiniLM
 from app.features.indexing.service import Serving
-from app.features.search import queries
+from app.features.search.ranking import queries
 from app.process import stop_process
 from app.store import postgres
 from tests.support import stack as stacks

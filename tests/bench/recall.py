@@ -24,7 +24,7 @@ from pgvector import HalfVector
 from app.features.indexing.service import Serving
 from app.features.indexing.serving import EXACT_BELOW
 from app.features.indexing.tables import EF_CONSTRUCTION
-from app.features.search import queries
+from app.features.search.ranking import queries
 from app.store import postgres
 from tests.support import stack as stacks
 
@@ -106,7 +106,7 @@ async def ask(
 
 async def uses_index(database: postgres.Database, workspace_id: uuid.UUID, vector: np.ndarray) -> bool:
     """Tell whether the statement for many vectors walks the approximate index."""
-    sql = queries._ranking(("document",), Serving(MODEL, DIM, 0, many=True))
+    sql = queries._ranking(("document",), Serving(MODEL, DIM, 0, many=True), filtered=False)
     async with database.snapshot(workspace_id) as tx:
         args = (workspace_id, WORD, [], queries.CANDIDATES, HalfVector(vector), MODEL)
         plan = await tx.fetch(f"EXPLAIN {sql}", *args)

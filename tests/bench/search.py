@@ -25,7 +25,7 @@ from app.features.indexing.remote import MiniLM, Vector
 from app.features.indexing.service import Serving, index_workspace
 from app.features.indexing.serving import EXACT_BELOW
 from app.features.indexing.slots import queries as slots
-from app.features.search import queries
+from app.features.search.ranking import queries
 from app.store import postgres
 from tests.support import stack as stacks
 from tests.support.corpus import markdown_files

@@ -165,6 +165,7 @@ REQUIREMENTS |= {
     "KEY-ROLE": "a key has no scope that its owner's role lacks",
     "WS-LAST-OWNER": "a workspace keeps an owner, also when two demote each other at once",
     "WS-INVITE": "an invite works once, for one address, for a limited time",
+    "WS-INVITE-MEMBER": "who is a member already is not invited: 409 ALREADY_MEMBER names the member and the next step",
     "WS-INVITE-MAILED": "where mails are sent, a link that could make an account goes by mail alone",
     "WS-PAGES": "workspaces, members and invites are listed page by page",
     "WS-TOKEN": "a token manages the workspace of its consent alone, and only with every scope there is",

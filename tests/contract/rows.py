@@ -324,7 +324,7 @@ _TABLE = """
 + | GET /v1/pack, /v1/packs/{hash} | PACK PACK-SAME PACK-REACH
 + | GET /v1/citations/{id} | RSN-OPEN
 + | GET /v1/audit | AUDIT-LIST AUDIT-OWNER
-+ | /v1/workspaces, members and invites | WS-PAGES WS-INVITE WS-LAST-OWNER WS-TOKEN
++ | /v1/workspaces, members and invites | WS-PAGES WS-INVITE WS-INVITE-MEMBER WS-LAST-OWNER WS-TOKEN
 + | /v1/keys | KEY-PAGES KEY-ROTATE KEY-REVOKE PERSON-KEY
 + | /v1/links | LINK-PERSON LINK-TOKEN LINK-REVOKE
 """

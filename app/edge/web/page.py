@@ -161,12 +161,16 @@ def local_path(text: str | None, default: str = HOME) -> str:
     return default if parts.scheme or parts.netloc else text
 
 
-def redirect(path: str, done: str = "") -> Response:
-    """Send the browser to a path of this site by GET; the page there says what was `done`, by a word of `DONE`."""
+def redirect(path: str, done: str = "", status: int = 303) -> Response:
+    """Send the browser to a path of this site by GET; the page there says what was `done`, by a word of `DONE`.
+
+    308 instead of 303 says that the page is there for good.
+    """
     parts = urlsplit(local_path(path))
     if done:
         parts = parts._replace(query="&".join(filter(None, [parts.query, f"done={done}"])))
-    return _sealed(Response(status_code=303, headers={"location": quote(parts.geturl(), safe="/?&=#%:+,;@~!$'()*-._")}))
+    location = quote(parts.geturl(), safe="/?&=#%:+,;@~!$'()*-._")
+    return _sealed(Response(status_code=status, headers={"location": location}))
 
 
 def leave(url: str) -> Response:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route
+from fastapi.routing import APIRoute
+from starlette.routing import Match, Route
 
 from app.edge import errors
 from app.edge.asgi import ClientGone
-from app.edge.web.page import RATES, Page, gate_of, render, sign_in_first, visitor, web_of
+from app.edge.web.page import RATES, Page, gate_of, redirect, render, sign_in_first, visitor, web_of
 from app.edge.web.static import ROUTE
 from app.gate.gate import translated
 from app.kit.errors import AppError, RateLimited, Unauthenticated
@@ -32,11 +33,28 @@ def page_routes(pages: Iterable[Page]) -> list[Route]:
     """Serve pages, those of a fixed name before those of any, and the files that they refer to."""
     ordered = sorted(pages, key=lambda page: [part.startswith("{") for part in page.path.split("/")])
     found = [Route(page.path, _guarded(page), methods=list(page.methods)) for page in ordered]
-    return [*found, Route("/dashboard/{rest:path}", _guarded(NOWHERE)), ROUTE]
+    return [*found, Route(NOWHERE.path, _guarded(NOWHERE)), ROUTE]
+
+
+def without_slash(request: Request) -> Response | None:
+    """Lead to the page that stands at this path without its closing slashes; None where none does.
+
+    Operations have one address each: who calls them reads their description.
+    """
+    path = request.url.path.rstrip("/")
+    if request.method not in _SAFE or path == request.url.path:
+        return None
+    scope = {**request.scope, "path": path}
+    routes = (route for route in request.app.routes if isinstance(route, Route) and not isinstance(route, APIRoute))
+    if not any(route.matches(scope)[0] is Match.FULL for route in routes if route.path != NOWHERE.path):
+        return None
+    return redirect(f"{path}?{request.url.query}" if request.url.query else path, status=308)
 
 
 async def _nowhere(request: Request) -> Response:
     """Answer for what is no page, to a person."""
+    if moved := without_slash(request):
+        return moved
     await visitor(request)
     said = "There is no such page. It may have been moved or deleted; the search finds what is there."
     return render(request, "error.html", 404, title="Not found", message=said)

@@ -6,7 +6,7 @@ import io
 from typing import Any, Final
 
 from app.kit import archive
-from app.store.confined import Unreadable
+from app.store.readers import Unreadable
 
 CHUNK_BYTES: Final = 2 * 1024 * 1024
 CHUNK_FILES: Final = 200

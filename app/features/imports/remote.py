@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from app.features.imports.errors import ArchiveUnreadable
-from app.store.confined import Limits, Unreadable
+from app.store.confined import Limits
+from app.store.readers import Unreadable
 
 if TYPE_CHECKING:
     from uuid import UUID

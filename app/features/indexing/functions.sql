@@ -62,15 +62,57 @@ BEGIN
 END
 $function$;
 
+-- A term of a query, or its parts where no text has it: languages that write compounds as one word ask for a
+-- Paketkennzeichnung where texts say how a Paket is marked. The parts share its weight: each is the longest beginning of
+-- what is left that texts have as a word (linking letters included, since it is stemmed), and what remains at last counts
+-- as one that no text has. `p_seen` are the chunks that count, where these are not all.
+CREATE OR REPLACE FUNCTION search_parts(
+  p_workspace uuid, p_level text, p_language text, p_term text, p_seen uuid[])
+RETURNS TABLE (term text, share float8) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 AS $function$
+#variable_conflict use_column
+DECLARE
+  v_rest text := p_term;
+  v_parts text[] := '{}';
+  v_found text;
+  v_begin text;
+BEGIN
+  IF p_language IN ('danish', 'dutch', 'finnish', 'german', 'hungarian', 'norwegian', 'swedish')
+     AND p_term ~ '^[[:alpha:]]{8,60}$' THEN
+    LOOP
+      v_found := NULL;
+      FOR v_length IN REVERSE length(v_rest) .. 4 LOOP
+        v_begin := left(v_rest, v_length);
+        SELECT p.term INTO v_found
+          FROM postings p
+         WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = p_language
+           AND p.term = CASE WHEN v_begin = v_rest THEN v_rest
+                             ELSE (tsvector_to_array(to_tsvector(p_language::regconfig, v_begin)))[1] END
+           AND (p_seen IS NULL OR p.chunk_id = ANY (p_seen))
+         LIMIT 1;
+        EXIT WHEN v_found IS NOT NULL;
+      END LOOP;
+      EXIT WHEN v_found IS NULL;
+      v_parts := v_parts || v_found;
+      v_rest := substr(v_rest, length(v_begin) + 1);
+      EXIT WHEN v_rest = '';
+    END LOOP;
+  END IF;
+  RETURN QUERY
+  SELECT part, 1.0::float8 / (cardinality(v_parts) + (v_rest <> '')::int)
+    FROM unnest(CASE WHEN v_parts = '{}' THEN ARRAY[p_term] ELSE v_parts END) AS part;
+END
+$function$;
+
 -- The terms of a query for one level of the index: read in each language that is held, of which some are major (a
 -- hundredth of the level), and as it stands. In the others a word is as rare as it is there and in the major languages
 -- together: a text that is alone in its language is found, and what all use is no rare word in it. The query's own
 -- language is that in which most of it are stop words; these count in no other language either, where they would be rare
 -- words. `rarity` is the term's inverse document frequency among all that the transaction may see of the level: it shows
--- in scores, and a key that is narrowed to collections must not learn from them which words others use. `average` is the
+-- in scores, and a key that is narrowed to collections must not learn from them which words others use. Where a term is
+-- in more than 2,000 chunks, whose ids are digests, those of a sixteenth of all ids are counted instead. `average` is the
 -- mean length of the whole workspace's.
 CREATE OR REPLACE FUNCTION search_query(p_workspace uuid, p_level text, p_text text)
-RETURNS TABLE (language text, major boolean, term text, weight int, rarity float8, average float8)
+RETURNS TABLE (language text, major boolean, term text, weight float8, rarity float8, average float8)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
   WITH tenant AS MATERIALIZED (
     SELECT coalesce(current_setting('app.collections', true), '') <> '*' AS narrowed
@@ -109,20 +151,35 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
     SELECT words.place, words.word
       FROM words, own
      WHERE to_tsvector(own.language::regconfig, words.word) <> '' OR words.word ~ search_unspaced()
-  ), counted AS MATERIALIZED (
-    SELECT known.language, known.major, asked.place, t.term, t.tf,
-           (SELECT count(*) FROM postings p
-             WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = known.language
-               AND p.term = t.term
-               AND (NOT (SELECT narrowed FROM tenant) OR (p.chunk_id IN (SELECT id FROM seen)) IS TRUE)) AS df
+  ), read AS MATERIALIZED (
+    SELECT known.language, known.major, asked.place, part.term, t.tf * part.share AS tf
       FROM known,
            (SELECT place, word FROM bare UNION ALL SELECT place, word FROM words WHERE NOT EXISTS (SELECT FROM bare))
              AS asked,
-           search_terms(known.language, asked.word) AS t
+           search_terms(known.language, asked.word) AS t,
+           search_parts(p_workspace, p_level, known.language, t.term,
+                        CASE WHEN (SELECT narrowed FROM tenant) THEN ARRAY(SELECT id FROM seen) END) AS part
+  ), counted AS MATERIALIZED (
+    SELECT read.*, greatest(few.df, 16 * sampled.df) AS df
+      FROM read
+     CROSS JOIN (SELECT CASE WHEN p_level IN ('document', 'paragraph', 'turn') THEN 2000 END AS df) AS most
+     CROSS JOIN LATERAL (
+           SELECT count(*) AS df
+             FROM (SELECT FROM postings p
+                    WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = read.language
+                      AND p.term = read.term
+                      AND (NOT (SELECT narrowed FROM tenant) OR (p.chunk_id IN (SELECT id FROM seen)) IS TRUE)
+                    LIMIT most.df) AS these) AS few
+     CROSS JOIN LATERAL (
+           SELECT count(*) AS df
+             FROM postings p
+            WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = read.language
+              AND p.term = read.term AND p.chunk_id < '10000000-0000-0000-0000-000000000000' AND few.df >= most.df
+              AND (NOT (SELECT narrowed FROM tenant) OR (p.chunk_id IN (SELECT id FROM seen)) IS TRUE)) AS sampled
   ), met AS MATERIALIZED (
     SELECT place, max(df) AS df FROM counted WHERE major GROUP BY place
   )
-  SELECT c.language, c.major, c.term, sum(c.tf)::int,
+  SELECT c.language, c.major, c.term, sum(c.tf),
          ln(1 + greatest(whole.n - max(c.df + c.others) + 0.5, 0.5) / (max(c.df + c.others) + 0.5)),
          greatest(whole.average, 1)
     FROM whole,

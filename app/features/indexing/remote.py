@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from onnxruntime import InferenceSession, SessionOptions  # type: ignore[import-untyped]
 from tokenizers import Encoding, Tokenizer
 
-from app.kit.language import NOT_LATIN
+from app.kit.language import ENGLISH, NOT_LATIN
 
 Vector = NDArray[np.float16]
 """A unit vector of half floats, as the `halfvec` codec of `pgvector.asyncpg` takes it."""
@@ -46,6 +46,14 @@ _UNLEARNED: Final[dict[str, frozenset[str]]] = {"minilm": NOT_LATIN}
 def unlearned(model: str) -> frozenset[str]:
     """Name the languages in which a model, by its family, has learned nothing: there words alone decide."""
     return _UNLEARNED.get(model.split("-", 1)[0], frozenset())
+
+
+_NATIVE: Final[dict[str, str]] = {"minilm": ENGLISH}
+
+
+def native(model: str, language: str) -> bool:
+    """Tell whether a model, by its family, was taught in a language; of families that are not known here all were."""
+    return _NATIVE.get(model.split("-", 1)[0], language) == language
 
 
 class Embedder(Protocol):

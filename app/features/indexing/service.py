@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from app.features.indexing import queries
 from app.features.indexing.claims import queries as claims
 from app.features.indexing.items.service import index_items
-from app.features.indexing.remote import Embedder, EmbeddingFailed, Vector, unlearned
+from app.features.indexing.remote import Embedder, EmbeddingFailed, Vector, native, unlearned
 from app.features.indexing.serving import Embedders, Serving
 from app.features.indexing.slots import queries as slots
 from app.features.indexing.slots.queries import learned, nearest_vectors
@@ -35,6 +35,7 @@ __all__ = [
     "forget",
     "index_workspace",
     "learned",
+    "native",
     "nearest_vectors",
     "unlearned",
 ]

@@ -132,7 +132,8 @@ async def _rank(tx: Tx, within: Within, seen: Sequence[UUID], text: str, meaning
     cosines = {row["id"]: row["cosine"] for row in rows if row["cosine"] is not None}
     spoken = {row["id"] for row in rows if row["spoken"]}
     bound = counted["bound"] or 0.0
-    return _Ranked(serving.model, fuse(words, near, bound, spoken), words, cosines, bound, counted["pending"])
+    order = fuse(words, near, bound, meaning.weight, spoken)
+    return _Ranked(serving.model, order, words, cosines, bound, counted["pending"])
 
 
 async def _read(

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from markdown_it import MarkdownIt
+from markdown_it.common.html_blocks import block_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,8 @@ _AFTER: Final = ".,;:!?*_~…"
 
 _COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _ANGLED = re.compile(r"<([a-z][a-z0-9+.-]{1,31}:[^\s<>]*)>", re.IGNORECASE)
-_TAG = re.compile(r"<[A-Za-z/!?][^<>]*>")
+_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9-]*)(?:[\s/]+[^\s<>=/]+\s*=[^<>]*|[\s/]*)>")
+"""A tag whose first attribute, if any, has a value: without one, `a<b and c>d` is a comparison."""
 _OPENED = re.compile(r"<(?=[A-Za-z/!?])")
 _LABEL: Final = r"\[((?:[^\[\]]|\[[^\[\]]{0,200}\]){0,400})\]"
 _TITLE: Final = r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?"
@@ -31,6 +33,10 @@ _DEFINITION = re.compile(r"^[ \t>*+-]*\[[^\[\]]+\]:[ \t]*\n?[^\n]*$", re.MULTILI
 _GONE: Final = "…"
 _HELD: Final = "\ue000"
 """Stands for the bracket of a link that stays, while others are sought."""
+_GAP: Final = "\ue001"
+"""Stands where a tag was that ends a word, as those of blocks and images do."""
+_OURS = re.compile(f"[{_HELD}{_GAP}]")
+_JOINED = re.compile(rf"(?<=[^\s{_GAP}]){_GAP}++(?![\s.,;:!?)\]]|$)")
 
 _DEEP: Final = 40
 _BRACKETS: Final = 2_000
@@ -46,7 +52,7 @@ def addresses(text: str) -> frozenset[str]:
 def harmless(text: str, passages: Iterable[str]) -> tuple[str, int]:
     """Take out images and HTML, and of links all but their text, unless they stand in one of the passages.
 
-    Tells how many were taken out.
+    Tells how many were taken out. What only looks like a tag stays, with a space that makes it none for every client.
     """
     known = frozenset().union(*map(addresses, passages))
     taken = 0
@@ -55,6 +61,14 @@ def harmless(text: str, passages: Iterable[str]) -> tuple[str, int]:
         nonlocal taken
         taken += 1
         return ""
+
+    def untagged(found: re.Match[str]) -> str:
+        nonlocal taken
+        name = found[1].lower()
+        if name not in _elements():
+            return found[0]
+        taken += 1
+        return "" if name in _within_words() else _GAP
 
     def unlinked(found: re.Match[str]) -> str:
         nonlocal taken
@@ -72,8 +86,9 @@ def harmless(text: str, passages: Iterable[str]) -> tuple[str, int]:
         taken += 1
         return _GONE + found[0][len(address) :]
 
-    text = _COMMENT.sub(without, text.replace(_HELD, ""))
-    text = _TAG.sub(without, _ANGLED.sub(r"\1", text))
+    text = _COMMENT.sub(without, _OURS.sub("", text))
+    text = _TAG.sub(untagged, _ANGLED.sub(r"\1", text))
+    text = _JOINED.sub(" ", text).replace(_GAP, "")
     before = None
     while text != before:  # an image may stand in a link
         before, text = text, _LINK.sub(unlinked, text)
@@ -92,6 +107,22 @@ def leads_out(text: str, passages: Iterable[str]) -> bool:
         or (token.type == "link_open" and token.attrs.get("href") not in known)
         for token in _tokens(text)
     )
+
+
+@cache
+def _elements() -> frozenset[str]:
+    """Name the elements of HTML: anything else in angles (`List<T>`, `<your name>`) is text."""
+    from lxml.html import defs
+
+    return frozenset(defs.tags).union(block_names)
+
+
+@cache
+def _within_words() -> frozenset[str]:
+    """Name the elements that may begin or end within a word."""
+    from lxml.html import defs
+
+    return frozenset(defs.phrase_tags | defs.font_style_tags | {"a", "font", "mark", "span", "wbr"})
 
 
 def _tokens(text: str) -> Iterable[Token]:

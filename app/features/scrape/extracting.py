@@ -8,7 +8,7 @@ from lxml.html import HtmlElement
 from trafilatura import extract, extract_metadata, load_html
 
 from app.kit.decoding import decoded, decoded_page
-from app.store.confined import Unreadable
+from app.store.readers import Unreadable
 
 MAX_FIELD = 2_000
 _MAX_DEPTH = 200

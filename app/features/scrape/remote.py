@@ -17,11 +17,11 @@ from app.features.scrape.errors import (
 )
 from app.features.scrape.schemas import Page, Validators
 from app.kit.addresses import in_ascii, parse_target
+from app.kit.code import code_block
 from app.kit.errors import AppError
-from app.kit.markdown.fences import code_block
 from app.kit.schema import storable
-from app.store.confined import Unreadable
 from app.store.fetcher import USER_AGENT, Bounds, FetchRefused, Request
+from app.store.readers import Unreadable
 
 if TYPE_CHECKING:
     from uuid import UUID

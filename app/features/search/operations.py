@@ -16,6 +16,7 @@ from app.features.search.copies import fold
 from app.features.search.errors import ItemNotFound
 from app.features.search.members import join
 from app.features.search.past import service as past
+from app.features.search.ranking import queries as ranking
 from app.features.search.schemas import (
     MAX_LIMIT,
     NAMED_COPIES,
@@ -237,10 +238,10 @@ async def _by_meaning(
 ) -> tuple[_Found, IndexState]:
     """Rank in one statement, describe the best in another; once more, and deeper, where copies took all places."""
     limit = min(args.limit, MAX_LIMIT)
-    found, index, more = await _ranked(ctx, tx, args, kinds, looked_at, meaning, queries.CANDIDATES)
+    found, index, more = await _ranked(ctx, tx, args, kinds, looked_at, meaning, ranking.CANDIDATES)
     # Few hits are no reason: in any larger workspace there are more candidates than hits that count.
     if more and len(found[Kind.DOCUMENTS]) < limit and any(hit.get("copies") for hit in found[Kind.DOCUMENTS]):
-        found, index, _ = await _ranked(ctx, tx, args, kinds, looked_at, meaning, queries.MANY_CANDIDATES)
+        found, index, _ = await _ranked(ctx, tx, args, kinds, looked_at, meaning, ranking.MANY_CANDIDATES)
     return {kind: found[kind] for kind in kinds}, index
 
 
@@ -254,11 +255,11 @@ async def _ranked(
     candidates: int,
 ) -> tuple[_Found, IndexState, bool]:
     """Rank so many candidates; also tells whether there may be more documents than were looked at."""
-    rows = await queries.rank(
+    rows = await ranking.rank(
         tx, [kind.item for kind in looked_at], args.q, args.tags, meaning.vector, meaning.serving, candidates
     )
     most = max(min(args.limit, MAX_LIMIT) + SPARE, candidates // 2)
-    kept = {kind: rank(meaning.serving.model, rows[kind.item])[:most] for kind in looked_at}
+    kept = {kind: rank(meaning.serving.model, rows[kind.item], meaning.weight)[:most] for kind in looked_at}
     more = len(rows.get("document", ())) > candidates or len(kept.get(Kind.DOCUMENTS, ())) == most
     counted = [row for kind in kinds for row in rows[kind.item] if row["id"] is None]
     return await _described(ctx, tx, args, kinds, kept), _state(counted), more

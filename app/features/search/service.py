@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from app.features.indexing.service import Embedders, unlearned
+from app.features.indexing.service import Embedders, native, unlearned
 from app.features.search.remote import Reranker
 from app.kit.language import detect
 from app.kit.sanitize import sanitize
@@ -25,11 +25,16 @@ K = TypeVar("K", bound=str)
 T = TypeVar("T")
 
 DENSE_WEIGHT: Final = 0.4
-SPOKEN_WEIGHT: Final = 0.3
+FOREIGN_WEIGHT: Final = 0.2
+"""Of a model that is asked in a language other than its own."""
+
+SPOKEN_WEIGHT: Final = 0.2
+"""Of turns of conversations, and of whole ones: of these a model knows less."""
+
 PART_WEIGHT: Final = 0.3
 """Of a document's best passage, beside the words of the whole."""
 
-ENOUGH_SAID: Final = 0.25
+ENOUGH_SAID: Final = 0.2
 """Share of the query's lexical bound from which the words have their full weight."""
 
 THRESHOLD: Final = 0.35
@@ -59,11 +64,12 @@ UNRANKED: Final = "results are in the order of the search itself"
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Whose vectors are searched, the question's own, and, where there is none, why words alone decide."""
+    """Whose vectors are searched, the question's own or why there is none, and how much meaning counts beside words."""
 
     serving: Serving
     vector: Vector | None
     notice: str | None
+    weight: float = DENSE_WEIGHT
 
 
 async def embed_question(ctx: Context, text: str) -> Meaning:
@@ -72,10 +78,12 @@ async def embed_question(ctx: Context, text: str) -> Meaning:
     serving = await embedders.serving(ctx)
     if ctx.principal.collections is not None:  # a key's collections are a filter like tags: all are compared
         serving = replace(serving, many=False)
-    if detect(text) in unlearned(serving.model):
+    language = detect(text)
+    if language in unlearned(serving.model):
         return Meaning(serving, None, _UNLEARNED)
     vector = await embedders.embed_query(serving, text)
-    return Meaning(serving, vector, None if vector is not None else _AWAY)
+    weight = DENSE_WEIGHT if native(serving.model, language) else FOREIGN_WEIGHT
+    return Meaning(serving, vector, None if vector is not None else _AWAY, weight)
 
 
 def considered(ctx: Context, limit: int) -> int:
@@ -110,17 +118,18 @@ class Hit:
     passage: UUID | None
 
 
-def rank(model: str, rows: Sequence[asyncpg.Record]) -> list[Hit]:
+def rank(model: str, rows: Sequence[asyncpg.Record], weight: float = DENSE_WEIGHT) -> list[Hit]:
     """Order the candidates of a kind; a hit counts for a word in common, or for enough meaning.
 
-    The first of a kind's rows has the bound of its words (see `queries.rank`).
+    The first of a kind's rows has the bound of its words (see `ranking.queries.rank`).
     """
     bound = next((row["bound"] for row in rows if row["id"] is None), None) or 0.0
     candidates = {row["id"]: row for row in rows if row["id"] is not None}
     plain = {item: row["words"] for item, row in candidates.items() if row["words"] is not None}
     words = {item: score + PART_WEIGHT * (candidates[item]["part"] or 0.0) for item, score in plain.items()}
     cosines = {item: row["cosine"] for item, row in candidates.items() if row["cosine"] is not None}
-    order = fuse(words, cosines, bound * (1 + PART_WEIGHT))
+    spoken = {item for item, row in candidates.items() if row["spoken"]}
+    order = fuse(words, cosines, bound * (1 + PART_WEIGHT), weight, spoken)
     hits = []
     for item in order:
         score = relevance(model, plain.get(item), cosines.get(item), bound)
@@ -130,21 +139,24 @@ def rank(model: str, rows: Sequence[asyncpg.Record]) -> list[Hit]:
 
 
 def fuse(
-    lexical: Mapping[UUID, float], dense: Mapping[UUID, float], bound: float, spoken: Collection[UUID] = ()
+    lexical: Mapping[UUID, float],
+    dense: Mapping[UUID, float],
+    bound: float,
+    weight: float = DENSE_WEIGHT,
+    spoken: Collection[UUID] = (),
 ) -> list[UUID]:
-    """Order ids by 0.6 × lexical + 0.4 × dense, each scaled to 0–1 over its list; ties by id, so one order for ever.
+    """Order ids by (1 - weight) × lexical + weight × dense, each scaled to 0–1 over its list; ties by id, for ever.
 
     `bound` is the highest lexical score that the query allows. Where even the best match stays far below it, the words
-    say little (one common word of many), and their weight shrinks with it. Of turns of conversations (`spoken`) a model
-    knows less: 0.7 and 0.3.
+    say little (one common word of many), and their weight shrinks with it. Meaning counts less of what is `spoken`.
     """
-    scaled = (_scaled(lexical), _scaled(dense))
+    scaled = (_scaled(lexical, 1), _scaled(dense, 0))
     said = max(lexical.values(), default=0.0) / bound if bound > 0 else 1.0
-    weight = min(1.0, said / ENOUGH_SAID)
+    enough = min(1.0, said / ENOUGH_SAID)
     fused = {}
     for item in {**lexical, **dense}:
-        share = SPOKEN_WEIGHT if item in spoken else DENSE_WEIGHT
-        fused[item] = weight * (1 - share) * scaled[0].get(item, 0.0) + share * scaled[1].get(item, 0.0)
+        share = (SPOKEN_WEIGHT if item in spoken else weight) if dense else 0.0
+        fused[item] = enough * (1 - share) * scaled[0].get(item, 0.0) + share * scaled[1].get(item, 0.0)
     return sorted(fused, key=lambda item: (-fused[item], item))
 
 
@@ -157,10 +169,11 @@ def interleave(ranked: Mapping[K, Sequence[tuple[UUID, float]]], limit: int) -> 
     return [(kind, item) for _, _, kind, item in sorted(places)[:limit]]
 
 
-def _scaled(scores: Mapping[UUID, float]) -> dict[UUID, float]:
+def _scaled(scores: Mapping[UUID, float], others: int) -> dict[UUID, float]:
+    """Scale scores to 0–1 as if so many others had none: the last of few that have a word is not nothing."""
     if not scores:
         return {}
-    low, high = min(scores.values()), max(scores.values())
+    low, high = min(scores.values()) * len(scores) / (len(scores) + others), max(scores.values())
     if high <= low:
         return dict.fromkeys(scores, 1.0)
     return {item: (score - low) / (high - low) for item, score in scores.items()}

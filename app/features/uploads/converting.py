@@ -1,18 +1,19 @@
-"""Writes files as Markdown; runs in a confined process (`app.store.confined`)."""
+"""Writes files as Markdown; runs in a confined process (`app.store.confined`).
+
+A library is loaded by the kinds that need it: to load all takes several times as long as to read a small file.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from app.features.uploads.encodings import NO_ENCODING, in_utf8
-from app.features.uploads.notebooks import read_notebook
 from app.features.uploads.signatures import SWOLLEN, check
 from app.features.uploads.wording import LINE_HYPHEN, lacks_nothing, title_of, unescaped, with_headings
+from app.kit.code import code_block
 from app.kit.decoding import decoded
 from app.kit.kinds import LANGUAGES, MEDIA_TYPES
-from app.kit.markdown.blocks import parse
-from app.kit.markdown.fences import code_block
-from app.store.confined import Unreadable
+from app.store.readers import Unreadable
 
 if TYPE_CHECKING:
     from kreuzberg import ExtractionResult
@@ -43,25 +44,29 @@ def convert(options: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def _converted(kind: str, body: bytes) -> dict[str, Any]:
+    if kind == "ipynb":
+        return _notebook(body)
     own = None
     body = in_utf8(kind, body)
     if kind in ("html", "htm"):
         own, body = _bare_html(body)
-    if kind == "pdf":
-        content, metadata = _pdf(body)
-    else:
-        content, metadata = read_notebook(body) if kind == "ipynb" else _office(kind, body)
+    content, metadata = _pdf(body) if kind == "pdf" else _office(kind, body)
     return {"content": content, "title": title_of(own, metadata, _headed(kind, content))}
 
 
 def _headed(kind: str, content: str) -> str:
-    """Give the part whose headings are sure: later ones of a PDF are guesses, and sheets are headed by their names.
-
-    In the code of a notebook comments look like headings.
-    """
-    if kind == "ipynb":
-        return "\n".join(f"{'#' * heading.level} {heading.text}" for heading in parse(content).headings)
+    """Give the part whose headings are sure: later ones of a PDF are guesses, and sheets are headed by their names."""
     return {"pdf": content.lstrip().partition("\n")[0], "xlsx": "", "ods": ""}.get(kind, content)
+
+
+def _notebook(body: bytes) -> dict[str, Any]:
+    """Read a notebook; its headings are asked of the parser, since comments in its code look like some."""
+    from app.features.uploads.notebooks import read_notebook
+    from app.kit.markdown.blocks import parse
+
+    content, metadata = read_notebook(body)
+    headed = "\n".join(f"{'#' * heading.level} {heading.text}" for heading in parse(content).headings)
+    return {"content": content, "title": title_of(None, metadata, headed)}
 
 
 def _pdf(body: bytes) -> tuple[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from email.header import decode_header
 from typing import TYPE_CHECKING, Final
 
 from app.kit.decoding import decoded, decoded_page
-from app.store.confined import Unreadable
+from app.store.readers import Unreadable
 
 if TYPE_CHECKING:
     from email.message import Message

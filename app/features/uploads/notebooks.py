@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
+from app.kit.code import code_block
 from app.kit.decoding import decoded
-from app.kit.markdown.fences import closed, code_block
-from app.store.confined import Unreadable
+from app.kit.markdown.fences import closed
+from app.store.readers import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

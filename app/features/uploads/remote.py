@@ -8,7 +8,7 @@ from app.features.uploads.errors import FileTypeUnsupported, FileUnreadable
 from app.features.uploads.schemas import Converted
 from app.kit.kinds import kind_of
 from app.kit.schema import storable
-from app.store.confined import Unreadable
+from app.store.readers import Unreadable
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -9,7 +9,7 @@ import io
 import zipfile
 from typing import Final
 
-from app.store.confined import Unreadable
+from app.store.readers import Unreadable
 
 _SIGNATURES: Final = {
     b"%PDF-": "PDF",

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from app.kit.errors import AppError, Kind, NotFound
+
+if TYPE_CHECKING:
+    from uuid import UUID
 
 
 class WorkspaceNotFound(NotFound):
@@ -48,4 +53,18 @@ class LastOwner(AppError):
         super().__init__(
             "This would leave the workspace without an owner (a personal workspace keeps its person). "
             "Make another member an owner first."
+        )
+
+
+class AlreadyMember(AppError):
+    """Who is invited is a member; every owner can see that in the list of members."""
+
+    kind = Kind.CONFLICT
+    reason = "ALREADY_MEMBER"
+
+    def __init__(self, user_id: UUID, role: str) -> None:
+        super().__init__(
+            f"Who has this address is a member of the workspace already, as {role}. "
+            "For another role, change the member's role in the list of members.",
+            details={"userId": str(user_id), "role": role},
         )

@@ -8,6 +8,7 @@ from app.features.accounts import service as accounts
 from app.features.mail import service as mail
 from app.features.workspaces import queries
 from app.features.workspaces.errors import (
+    AlreadyMember,
     InviteNotFound,
     LastOwner,
     MemberNotFound,
@@ -205,13 +206,14 @@ async def list_invites(ctx: Context, args: ListInvites) -> Page[Invite]:
     scope=None,
     rate=Rate.API,
     credentials=PERSON,
-    raises=(WorkspaceNotFound, OwnerRequired),
+    raises=(WorkspaceNotFound, OwnerRequired, AlreadyMember),
 )
 async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
     """Invite somebody by address.
 
     The link is sent by mail. It stands in this answer too, unless it could make an account: where people make their own
-    and mails are sent, only who reads the mail may have it. `notice` says what else is needed.
+    and mails are sent, only who reads the mail may have it. `notice` says what else is needed. Who is a member already
+    is refused (409).
     """
     _reach(ctx, args.workspace_id)
     token, site = Token.new(), ctx.get(Site)
@@ -227,6 +229,8 @@ async def create_invite(ctx: Context, args: CreateInvite) -> One[CreatedInvite]:
     )
     if row is None:
         await _refuse(ctx, args.workspace_id)
+        if member := await queries.member_by_email(ctx.tx, args.workspace_id, args.email):
+            raise AlreadyMember(member["user_id"], member["role"])
         msg = f"A workspace can send {queries.INVITES_A_DAY} invites a day; go on tomorrow."
         raise RateLimited(msg, limit=queries.INVITES_A_DAY, retry_after=3600)
     link = f"{site.url}/invite/{token.text}"

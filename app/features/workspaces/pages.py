@@ -8,6 +8,7 @@ from app.edge.web.page import HOME, Page, call, every, form, gate_of, panels, re
 from app.features.accounts.operations import get_me
 from app.features.signin.service import SignIn
 from app.features.workspaces import operations, service
+from app.features.workspaces.errors import AlreadyMember
 from app.gate.policy import Role
 from app.kit.errors import AppError, InvalidRequest
 
@@ -120,6 +121,8 @@ async def invite(request: Request) -> Response:
         made = await call(request, operations.create_invite, workspaceId=here, email=email, role=role)
     except InvalidRequest:
         return await _show_members(request, 400, error="This is no e-mail address.", email=email)
+    except AlreadyMember as error:
+        return await _show_members(request, 409, error=error.message, email=email)
     return await _show_members(request, made=made.data)
 
 

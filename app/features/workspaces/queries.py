@@ -101,7 +101,14 @@ SELECT $3, $4, 'invite', $5, $1, $6, $2, clock_timestamp() + make_interval(days 
    AND (SELECT count(*) FROM one_time_links o
          WHERE o.workspace_id = $1 AND o.purpose = 'invite'
            AND o.created_at > clock_timestamp() - interval '1 day') < $8
+   AND NOT EXISTS (SELECT FROM memberships m JOIN users u ON u.id = m.user_id
+                    WHERE m.workspace_id = $1 AND lower(u.email) = lower($5))
 RETURNING id, email, role, created_at, expires_at
+"""
+
+_MEMBER_BY_EMAIL = """
+SELECT m.user_id, m.role FROM memberships m JOIN users u ON u.id = m.user_id
+ WHERE m.workspace_id = $1 AND lower(u.email) = lower($2)
 """
 
 _OPEN = "purpose = 'invite' AND used_at IS NULL AND expires_at > clock_timestamp()"
@@ -220,9 +227,14 @@ async def insert_invite(
     role: Role,
     days: int,
 ) -> asyncpg.Record | None:
-    """Insert an invite of an owner; None when the actor is none, or the day's invites are spent."""
+    """Insert an invite of an owner; None when the actor is none, who is invited a member, or the day's number spent."""
     values = (token_hash, invite_id, email, role.value, days, INVITES_A_DAY)
     return await tx.fetchrow(_INSERT_INVITE, workspace_id, actor_id, *values)
+
+
+async def member_by_email(tx: Tx, workspace_id: UUID, email: str) -> asyncpg.Record | None:
+    """Find the member whose address this is, in whatever case."""
+    return await tx.fetchrow(_MEMBER_BY_EMAIL, workspace_id, email)
 
 
 async def list_invites(tx: Tx, workspace_id: UUID, after: After, limit: int) -> Sequence[asyncpg.Record]:

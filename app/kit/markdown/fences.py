@@ -1,4 +1,4 @@
-"""Blocks of code in Markdown: writing one, and ending one that was left open."""
+"""Blocks of code that a Markdown text leaves open."""
 
 from __future__ import annotations
 
@@ -7,15 +7,8 @@ from typing import Final
 
 from app.kit.markdown.blocks import Kind, parse
 
-_TICKS = re.compile(r"`{3,}")
 _OPENING = re.compile(r" {0,3}(`{3,}|~{3,})")
 _AFTER: Final = "\n\nA paragraph that follows."
-
-
-def code_block(text: str, language: str = "") -> str:
-    """Write a text as a block of code, within a fence that is longer than any in it."""
-    fence = "`" * max((len(run) + 1 for run in _TICKS.findall(text)), default=3)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def closed(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.features.scrape.extracting import read_page
-from app.store.confined import Unreadable
+from app.store.readers import Unreadable
 
 SAID = "The keeper rang the bell at noon, and the ships came in. "
 PAGE = f"<html><head><title>Bells</title></head><body><article><p>{SAID * 9}</p></article></body></html>"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import pytest_asyncio
 
@@ -191,3 +193,74 @@ async def test_meaning_does_not_speak_of_texts_that_the_model_cannot_read(alone)
         assert "No. arabic" not in await found(alone, query)
         answer = await alone.client.post("/v1/pd/search", json={"query": query, "limit": 50})
         assert "No. arabic" not in {hit["documentTitle"] for hit in answer.json()["data"]["results"]}
+
+
+COMPOUNDS = {
+    "german": ("Jedes Paket trägt seine Adresse und ist so gekennzeichnet.", "Was steht in der Paketkennzeichnung?"),
+    "swedish": ("Varje paket har en adress och är märkt på så sätt.", "Vad står i paketmärkningen?"),
+    "dutch": ("Elk pakket draagt een adres en is zo gemerkt.", "Wat staat er op de pakketmarkering?"),
+}
+
+
+@proves("SEARCH-LANGUAGES")
+async def test_a_compound_that_no_text_has_is_read_by_its_parts(alice, make, index, sql):
+    for language, (text, _) in COMPOUNDS.items():
+        await make.document(alice.client, title=f"A {language} one", content=text)
+    await make.document(alice.client, title="Ein anderer Text", content="Der Hafen ist bei Regen nicht zu sehen.")
+    await index.run(alice.workspace_id)
+    for language, (_, query) in COMPOUNDS.items():
+        words = (await alice.client.get("/v1/search", params={"q": query.split()[-1]})).json()["data"]["documents"]
+        assert f"A {language} one" in {hit["title"] for hit in words}
+        assert (await found(alice, query))[0] == f"A {language} one"
+    async with sql.acquire() as connection, connection.transaction():
+        await connection.execute("SELECT set_config('app.collections', '*', true)")
+        rows = await connection.fetch(
+            "SELECT term, weight FROM search_query($1, 'document', 'Paketadresse Paketkennzeichnung Paket')"
+            " WHERE language = 'german'",
+            alice.workspace_id,
+        )
+    # Each compound weighs as one word: half is `paket`, the other half `adress`, or what no text has.
+    assert {row["term"]: row["weight"] for row in rows} == {"paket": 2.0, "adress": 0.5}
+
+
+async def test_the_words_of_what_a_key_may_not_see_are_no_parts(alice, make, index, sql):
+    seen = await make.document(alice.client, title="Eins", content="Der Hafen ist bei Regen nicht zu sehen.")
+    await make.document(alice.client, title="Zwei", content="Jedes Paket ist auch bei Regen gekennzeichnet.")
+    shelf = await make.collection(alice.client, name="Shelf", items=[seen["id"]])
+    await index.run(alice.workspace_id)
+    async with sql.acquire() as connection, connection.transaction():
+        await connection.execute("SET LOCAL ROLE app_read")
+        await connection.execute("SELECT set_config('app.workspace_id', $1, true)", str(alice.workspace_id))
+        for reach, term in ((shelf["id"], "paketwag"), ("*", "paket")):
+            await connection.execute("SELECT set_config('app.collections', $1, true)", reach)
+            terms = await connection.fetch(
+                "SELECT term FROM search_query($1, 'document', 'Paketwagen') WHERE language = 'german'",
+                alice.workspace_id,
+            )
+            assert [row["term"] for row in terms] == [term]
+
+
+async def test_a_very_common_word_is_counted_by_a_sample(alice, sql):
+    """Chunks of 20,000 in which one word is in 1,500 and another in 8,000."""
+    await sql.execute(
+        "INSERT INTO index_statistics VALUES ($1, 'english', 'paragraph', 20000, 160000)", alice.workspace_id
+    )
+    for term, count in (("rare", 1_500), ("common", 8_000)):
+        await sql.execute(
+            "INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)"
+            " SELECT $1, 'paragraph', 'english', $2, gen_random_uuid(), 1, 8 FROM generate_series(1, $3::int)",
+            alice.workspace_id,
+            term,
+            count,
+        )
+    async with sql.acquire() as connection, connection.transaction():
+        await connection.execute("SELECT set_config('app.collections', '*', true)")
+        rows = await connection.fetch(
+            "SELECT term, rarity FROM search_query($1, 'paragraph', 'rare common')", alice.workspace_id
+        )
+    rarity = {row["term"]: row["rarity"] for row in rows}
+    exactly = {
+        term: math.log(1 + (20_000 - df + 0.5) / (df + 0.5)) for term, df in (("rare", 1_500), ("common", 8_000))
+    }
+    assert rarity["rare"] == pytest.approx(exactly["rare"])
+    assert rarity["common"] == pytest.approx(exactly["common"], abs=0.2)

@@ -6,13 +6,14 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import pytest
 import pytest_asyncio
 from pgvector import HalfVector
 
 from app.features.indexing.remote import MiniLM
 from app.features.indexing.service import Serving
-from app.features.search import queries
 from app.features.search.past import queries as past
+from app.features.search.ranking import queries
 from app.kit.ids import NO_ID
 
 DOCUMENTS = 30
@@ -68,6 +69,7 @@ _TABLES = (
     "vectors",
     "index_statistics",
 )
+KINDS = ("document", "prompt", "collection")
 SERVING = Serving(MiniLM.name, MiniLM.dim, 0)
 BIG = ("chunks", "postings", "vectors", "contents")
 
@@ -140,10 +142,11 @@ async def home(sql, table, user):
     )
 
 
-async def test_words_are_looked_up_in_one_partition_by_their_key(tenants, database, sql):
+@pytest.mark.parametrize("filtered", [False, True])
+async def test_words_are_looked_up_in_one_partition_by_their_key(filtered, tenants, database, sql):
     user = tenants[2]
     args = ("term1 term2 term300", [], queries.CANDIDATES)
-    nodes = await plan(database, user, queries._ranking(("document",), None), *args)
+    nodes = await plan(database, user, queries._ranking(("document",), None, filtered=filtered), *args)
     (partition,) = partitions(nodes, "postings")
     assert partition == await home(sql, "postings", user)
     indexes = {node["Index Name"] for node in nodes if node.get("Index Name", "").startswith("postings")}
@@ -152,10 +155,11 @@ async def test_words_are_looked_up_in_one_partition_by_their_key(tenants, databa
     assert foreign_rows(nodes)[partition] == 0
 
 
-async def test_vectors_are_read_of_one_partition_and_only_the_own_rows(tenants, database, sql):
+@pytest.mark.parametrize("filtered", [False, True])
+async def test_vectors_are_read_of_one_partition_and_only_the_own_rows(filtered, tenants, database, sql):
     user = tenants[1]
     args = ("term1 term2", [], queries.CANDIDATES, vector(), MiniLM.name)
-    nodes = await plan(database, user, queries._ranking(("document", "prompt", "collection"), SERVING), *args)
+    nodes = await plan(database, user, queries._ranking(KINDS, SERVING, filtered=filtered), *args)
     assert partitions(nodes, "vectors") == {await home(sql, "vectors", user)}
     assert partitions(nodes, "postings") == {await home(sql, "postings", user)}
     read = sum(n["Actual Rows"] * n["Actual Loops"] for n in nodes if n.get("Relation Name", "").startswith("vectors"))
@@ -212,5 +216,5 @@ async def test_the_literal_function_sees_what_the_transaction_may_see(tenants, d
 async def test_row_level_security_is_in_the_plan(tenants, database):
     async with database.snapshot(tenants[0].workspace_id) as tx:
         args = (tenants[1].workspace_id, "term1", [], queries.CANDIDATES, vector(), MiniLM.name)
-        (row,) = await tx.fetch(queries._ranking(("document",), SERVING), *args)
+        (row,) = await tx.fetch(queries._ranking(("document",), SERVING, filtered=False), *args)
         assert (row["id"], row["total"]) == (None, 0)

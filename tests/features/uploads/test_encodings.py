@@ -8,7 +8,7 @@ import quopri
 import pytest
 
 from app.features.uploads import converting
-from app.store.confined import Unreadable
+from app.store.readers import Unreadable
 
 SAID = "Mr Müller wohnt in Köln"
 

@@ -9,7 +9,8 @@ import pytest
 
 from app.features.uploads import converting
 from app.kit.markdown.outline import sections
-from app.store.confined import Confined, Unreadable
+from app.store.confined import Confined
+from app.store.readers import Unreadable
 from tests.contract.requirements import proves
 from tests.support.files import notebook
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import subprocess
+import sys
 import uuid
 
 import pytest
@@ -16,7 +18,8 @@ from app.features.uploads.remote import Converter
 from app.gate.policy import Plans
 from app.kit.errors import Unavailable
 from app.kit.kinds import MEDIA_TYPES
-from app.store.confined import Confined, Limits, Unreadable
+from app.store.confined import Confined, Limits
+from app.store.readers import Unreadable
 from tests.contract.requirements import proves
 from tests.support import compound, files
 
@@ -438,3 +441,17 @@ async def test_a_reader_knows_nothing_of_the_service(monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "secret")
     found = await Confined().call(WORKSPACE, f"{__name__}:look", {}, b"")
     assert "secret" not in found["content"]
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.py"])
+def test_a_reader_of_plain_text_loads_no_library(name):
+    """To start is most of what a small file costs: the libraries of other kinds took four times as long as the rest."""
+    program = f"""
+import sys
+from app.store import readers
+from app.features.uploads.converting import convert
+convert({{"kind": {name.rpartition(".")[2]!r}}}, b"# A")
+print(*{{"asyncio", "importlib.metadata", "pydantic", "markdown_it", "kreuzberg", "lxml"}} & set(sys.modules))
+"""
+    said = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == ""

@@ -35,8 +35,8 @@ worker.run(Settings())
 """
 SECONDS = 400
 SAID = "The keeper rang the bell by hand"
-SLOW = f"<p>{SAID}</p>".encode() + b"<i></i>" * 700_000
-"""A page of five megabytes that takes its reader seconds, and holds one sentence."""
+SLOW = f"<p>{SAID}</p>".encode() + b"<i></i>" * 1_300_000
+"""A page of nine megabytes that takes its reader seconds, and holds one sentence."""
 
 pytestmark = pytest.mark.prove
 

@@ -171,6 +171,25 @@ async def test_an_invite_joins_whom_it_is_for_once(service, make, alice, bob, sq
     assert rows == [("viewer",)]
 
 
+@proves("WS-INVITE-MEMBER")
+async def test_who_is_a_member_already_is_not_invited(service, make, alice, sql):
+    client = await make.browser(alice)
+    workspace = await shared(client)
+    member = await joined(client, workspace, make, sql, "viewer")
+    answer = await client.post(f"/v1/workspaces/{workspace}/invites", json={"email": member.email.upper()})
+    error = answer.json()["error"]
+    assert (answer.status_code, error["reason"]) == (409, "ALREADY_MEMBER")
+    assert error["details"] == {"userId": str(member.id), "role": "viewer"}
+    assert "change the member's role" in error["message"]
+    assert (await client.get(f"/v1/workspaces/{workspace}/invites")).json()["data"] == []
+    assert await sql.fetchval("SELECT count(*) FROM mail_outbox WHERE recipient = $1", member.email.upper()) == 0
+    await invited(client, await shared(client), member.email)  # of another workspace they are none
+    browser = await with_password(service, alice)
+    shown = await browser.fill("/dashboard/members", "/dashboard/invites", email=alice.email, role="viewer")
+    assert shown.status_code == 409
+    assert "is a member of the workspace already, as owner" in shown.text
+
+
 @proves("WS-INVITE")
 async def test_an_invite_ends_by_time_by_taking_back_and_with_its_owner(service, make, alice, bob, sql):
     client = await make.browser(alice)

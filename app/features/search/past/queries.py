@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from app.features.search.queries import CANDIDATES, DOCUMENT_WORDS, ITEM_SCORE, LEVELS, PASSAGE_SCORE, bound, terms
+from app.features.search.ranking.queries import (
+    CANDIDATES,
+    ITEM_SCORE,
+    LEVELS,
+    PASSAGE_SCORE,
+    bound,
+    document_words,
+    terms,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +56,9 @@ _TOTAL: Final = """(SELECT count(*) FROM live_documents) AS total,
 _CONTENT: Final = """
          SELECT content FROM contents WHERE workspace_id = $1 AND digest = x.content_digest OFFSET 0"""
 
+_WORDS: Final = document_words("(c.document_id IN (SELECT id FROM live_documents)) IS TRUE")
 _LIST: Final = f"""
-WITH {terms("document")},{_THEN},{DOCUMENT_WORDS}, able AS MATERIALIZED (
+WITH {terms("document")},{_THEN},{_WORDS}, able AS MATERIALIZED (
   SELECT x.*, w.score
     FROM live_documents x LEFT JOIN document_words w ON w.id = x.id
    WHERE x.changed OR w.id IS NOT NULL
@@ -101,9 +110,9 @@ WITH {terms(LEVELS["document"])}, known AS MATERIALIZED (
    ORDER BY id, score DESC, part
 )
 SELECT NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS part, NULL::float8 AS cosine, NULL::uuid AS passage,
-       {bound("document")} AS bound
+       false AS spoken, {bound("document")} AS bound
 UNION ALL
-SELECT w.id, w.score, p.score, NULL, p.passage, NULL
+SELECT w.id, w.score, p.score, NULL, p.passage, false, NULL
   FROM document_words w LEFT JOIN document_passages p ON p.id = w.id
 """
 

@@ -1,0 +1,1 @@
+"""Ranking items by their words and their meaning, in one statement."""
