@@ -218,3 +218,52 @@ async def test_row_level_security_is_in_the_plan(tenants, database):
         args = (tenants[1].workspace_id, "term1", [], queries.CANDIDATES, vector(), MiniLM.name)
         (row,) = await tx.fetch(queries._ranking(("document",), SERVING, filtered=False), *args)
         assert (row["id"], row["total"]) == (None, 0)
+
+
+_RANDOM_VECTORS = """
+UPDATE vectors v
+   SET embedding = (SELECT numbers FROM (SELECT array_agg(random() - 0.5) AS numbers
+                                           FROM generate_series(1, 384 + 0 * length(v.text_digest))) AS t)::halfvec
+ WHERE workspace_id = $1
+"""
+_HALF = "UPDATE documents SET tags = '{half}' WHERE workspace_id = $1 AND id::text < '8'"
+_TAGS = """
+INSERT INTO document_tags (workspace_id, tag, document_id)
+SELECT $1, 'half', id FROM documents WHERE workspace_id = $1 AND tags = '{half}'
+"""
+_TAGGED = "SELECT document_id FROM document_tags WHERE workspace_id = $1"
+
+
+async def test_a_tag_that_much_of_a_large_workspace_has_leaves_the_same(database, make, sql):
+    user = await make.user()
+    await fill(database, user, 1_200)
+    for statement in (_RANDOM_VECTORS, _HALF, _TAGS):
+        await sql.execute(statement, user.workspace_id)
+    words = " ".join(f"term{number}" for number in range(40))
+    asked = np.random.default_rng(1).standard_normal(384).astype(np.float16)
+
+    async def ranked(tags, candidates, *, many):
+        async with database.snapshot(user.workspace_id) as tx:
+            serving = Serving(MiniLM.name, MiniLM.dim, 0, many)
+            rows = await queries.rank(tx, ["document"], words, tags, asked, serving, candidates)
+        counted, *found = rows["document"]
+        return counted["total"], {row["id"]: (row["words"], row["cosine"]) for row in found}
+
+    half, best = await ranked(["half"], queries.CANDIDATES, many=False)
+    assert half > 500
+    everything, every = await ranked([], 10_000, many=False)
+    assert everything == 1_200
+    tagged = {row["document_id"] for row in await sql.fetch(_TAGGED, user.workspace_id)}
+    left = {item: scores for item, scores in every.items() if item in tagged}
+    scores = [
+        sorted((found[0] for found in some if found[0] is not None), reverse=True)
+        for some in (best.values(), left.values())
+    ]
+    assert scores[0] == scores[1][: queries.CANDIDATES]
+    first = sorted((item for item in left if left[item][1] is not None), key=lambda item: -left[item][1])
+    chosen = set(first[: queries.CANDIDATES])
+    assert len(chosen & {item for item in best if best[item][1] is not None}) >= 0.9 * len(chosen)
+    _, walked = await ranked(["half"], queries.CANDIDATES, many=True)
+    near = {item for item, scores in best.items() if scores[1] is not None}
+    assert len(near & walked.keys()) >= 0.9 * len(near)
+    assert walked.keys() <= tagged

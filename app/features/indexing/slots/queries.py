@@ -107,12 +107,12 @@ def learned(serving: Serving, column: str) -> str:
     return f"{column} NOT IN ({languages})" if languages else "true"
 
 
-def nearest_vectors(serving: Serving, query: str, model: str) -> str:
-    """Write a part of a WITH: about the 400 vectors of the workspace (`$1`) nearest to a query, by the index.
+def nearest_vectors(serving: Serving, query: str, model: str, most: int = 400, when: str = "true") -> str:
+    """Write a part of a WITH: about so many vectors of the workspace (`$1`) nearest to a query, by the index.
 
     More are asked for than are shown, since several may be of one document, and the walk goes on while the workspace
     has more: foreign vectors of the partition are passed over. How it is walked is set before the index is opened.
-    `query` and `model` are names of parameters.
+    `query` and `model` are names of parameters, `when` a condition that is the same for all.
     """
     dim = int(serving.dim)
     distance = f"v.embedding::halfvec({dim}) <=> {query}::halfvec({dim})"
@@ -120,12 +120,12 @@ def nearest_vectors(serving: Serving, query: str, model: str) -> str:
 nearest_vectors AS MATERIALIZED (
   SELECT v.text_digest, {distance} AS distance
     FROM vectors v
-   WHERE v.workspace_id = $1 AND v.slot = {int(serving.slot)} AND v.model = {model} AND v.dim = {dim} AND (
-         SELECT concat(set_config('hnsw.iterative_scan', 'relaxed_order', true),
-                       set_config('hnsw.ef_search', '400', true),
-                       set_config('hnsw.max_scan_tuples', '400000', true),
-                       set_config('hnsw.scan_mem_multiplier', '8', true))) IS NOT NULL
-   ORDER BY {distance} LIMIT 400
+   WHERE v.workspace_id = $1 AND v.slot = {int(serving.slot)} AND v.model = {model} AND v.dim = {dim} AND {when}
+     AND (SELECT concat(set_config('hnsw.iterative_scan', 'relaxed_order', true),
+                        set_config('hnsw.ef_search', '400', true),
+                        set_config('hnsw.max_scan_tuples', '400000', true),
+                        set_config('hnsw.scan_mem_multiplier', '8', true))) IS NOT NULL
+   ORDER BY {distance} LIMIT {int(most)}
 ),"""
 
 

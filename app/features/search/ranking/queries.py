@@ -38,14 +38,19 @@ LEVELS: Final = {"document": "document,paragraph,turn", "prompt": "prompt", "col
 """The levels of the index that a kind is looked for in."""
 
 # As in the search of passages: whatever the planner believes of a table that has grown since it was analyzed, each
-# look-up has its key behind `OFFSET 0`, and each test of membership is a hash, by `IS TRUE`. What can be found is asked
-# of one candidate after the other, best first, until there are enough: only filters that leave little begin with what
-# they leave.
+# look-up has its key behind `OFFSET 0`, each test of membership is a hash, by `IS TRUE`, and what was computed is met
+# with what was looked up in a full join, which is never a loop in a loop. Candidates are looked up one after the other,
+# best first, until there are enough: only filters that leave little begin with what they leave.
+_NOT_IN_TRASH: Final = """(c.document_id IN (
+         SELECT id FROM documents
+          WHERE workspace_id = $1 AND deleted_at IS NOT NULL AND chunked_revision > 0)) IS NOT TRUE"""
+"""Of a whole workspace those documents are told that the index has not forgotten yet."""
+
+_CHOSEN_BY_FILTERS: Final = "(c.document_id IN (SELECT id FROM chosen_documents)) IS TRUE"
 
 
 def _findable(kind: str, item: str) -> str:
-    return f"""(
-         SELECT true FROM {kind}s x WHERE x.workspace_id = $1 AND x.id = {item} AND {FINDABLE[kind]}) IS TRUE"""
+    return f"({item} IN (SELECT x.id FROM {kind}s x WHERE x.workspace_id = $1 AND {FINDABLE[kind]})) IS TRUE"
 
 
 def terms(levels: str) -> str:
@@ -70,7 +75,7 @@ PASSAGE_SCORE: Final = _bm25(0.9, f"CASE terms.level WHEN 'turn' THEN {_long(0.1
 """Of passages length counts less, and least of turns of conversations, which are all short."""
 
 
-def _scored(levels: str, score: str, chunks: str | None = None) -> str:
+def _scored(levels: str, score: str, chunks: str | None = None, when: str = "true") -> str:
     """Write scores by chunk id, of all chunks or of those in an array: one walk through the index for each term."""
     among = f" AND chunk_id = ANY ({chunks})" if chunks else ""
     return f"""
@@ -80,16 +85,19 @@ SELECT p.chunk_id, {score} AS score
        SELECT chunk_id, tf, length FROM postings
         WHERE workspace_id = $1 AND level = terms.level AND language = terms.language AND term = terms.term{among}
        OFFSET 0) AS p
- WHERE terms.level IN ({levels})
+ WHERE terms.level IN ({levels}) AND {when}
  GROUP BY p.chunk_id"""
 
 
-def document_words(findable: str, chunks: str | None = None) -> str:
+_SCORED_DOCUMENTS: Final = _scored("'document'", ITEM_SCORE)
+
+
+def document_words(findable: str, scored: str = _SCORED_DOCUMENTS) -> str:
     """Write the documents with most of the words; `findable` is a condition for `c.document_id`."""
     return f"""
 document_words AS MATERIALIZED (
   SELECT c.document_id AS id, s.score
-    FROM ({_scored("'document'", ITEM_SCORE, chunks)} ORDER BY score DESC, p.chunk_id OFFSET 0) AS s
+    FROM (SELECT chunk_id, score FROM ({scored}) AS every ORDER BY score DESC, chunk_id OFFSET 0) AS s
    CROSS JOIN LATERAL (SELECT document_id FROM chunks WHERE workspace_id = $1 AND id = s.chunk_id OFFSET 0) AS c
    WHERE {findable}
    ORDER BY s.score DESC, s.chunk_id LIMIT $4
@@ -99,19 +107,18 @@ document_words AS MATERIALIZED (
 # Of each document that has them the passage with most of the words, and how much that is.
 _DOCUMENT_PASSAGES: Final = f"""
 passages AS MATERIALIZED (
-  SELECT c.id, c.document_id
+  SELECT c.id AS chunk_id, c.document_id, c.spoken
     FROM document_words d
    CROSS JOIN LATERAL (
-         SELECT id, document_id FROM chunks
+         SELECT id, document_id, speaker IS NOT NULL AS spoken FROM chunks
           WHERE workspace_id = $1 AND document_id = d.id AND level = 'paragraph' OFFSET 0) AS c
-), worded AS MATERIALIZED ({_scored("'paragraph', 'turn'", PASSAGE_SCORE, "ARRAY(SELECT id FROM passages)")}
+), worded AS MATERIALIZED ({_scored("'paragraph', 'turn'", PASSAGE_SCORE, "ARRAY(SELECT chunk_id FROM passages)")}
 ), document_passages AS MATERIALIZED (
-  SELECT DISTINCT ON (c.document_id) c.document_id AS id, c.id AS passage, c.spoken, worded.score
-    FROM worded
-   CROSS JOIN LATERAL (
-         SELECT id, document_id, speaker IS NOT NULL AS spoken
-           FROM chunks WHERE workspace_id = $1 AND id = worded.chunk_id OFFSET 0) AS c
-   ORDER BY c.document_id, worded.score DESC, c.id
+  SELECT DISTINCT ON (document_id) document_id AS id, chunk_id AS passage, spoken, score
+    FROM (SELECT chunk_id, document_id, spoken, score
+            FROM passages FULL JOIN worded USING (chunk_id) OFFSET 0) AS every
+   WHERE score IS NOT NULL
+   ORDER BY document_id, score DESC, chunk_id
 )"""
 
 
@@ -158,59 +165,73 @@ def _item_near(kind: str, serving: Serving) -> str:
 
 
 _COMPARED: Final = "c.document_id, c.id AS chunk_id, c.level, c.speaker IS NOT NULL AS spoken, c.end_index AS length"
-_CHUNKS_OF_VECTOR: Final = """
-   CROSS JOIN LATERAL (
-         SELECT id, document_id, level, speaker, end_index, language FROM chunks
-          WHERE workspace_id = $1 AND text_digest = v.text_digest OFFSET 0) AS c"""
 
 
-def _nearest_chunks(serving: Serving) -> str:
+def _nearest_chunks(serving: Serving, findable: str, when: str) -> str:
     """Write the chunks nearest to the question: of all vectors, or of some hundred that the index gives."""
     condition, distance = _vector(serving)
-    before, source = "", f"SELECT v.text_digest, {distance} + 0 AS distance FROM vectors v WHERE {condition}"
+    source = f"SELECT v.text_digest, {distance} + 0 AS distance FROM vectors v WHERE {condition} AND {when}"
     if serving.many:
-        before, source = nearest_vectors(serving, "$5", "$6"), "SELECT text_digest, distance FROM nearest_vectors"
-    return f"""{before}
-compared AS MATERIALIZED (
+        source = "SELECT text_digest, distance FROM nearest_vectors"
+    return f"""
   SELECT {_COMPARED}, 1 - v.distance AS similarity
-    FROM ({source} ORDER BY distance, text_digest OFFSET 0) AS v{_CHUNKS_OF_VECTOR}
-   WHERE {learned(serving, "c.language")} AND {_findable("document", "c.document_id")}
-   ORDER BY v.distance, v.text_digest LIMIT {_VECTORS_EACH} * $4
-)"""
+    FROM ({source} ORDER BY distance, text_digest OFFSET 0) AS v
+   CROSS JOIN LATERAL (
+         SELECT id, document_id, level, speaker, end_index, language FROM chunks
+          WHERE workspace_id = $1 AND text_digest = v.text_digest OFFSET 0) AS c
+   WHERE {learned(serving, "c.language")} AND {findable}
+   ORDER BY v.distance, v.text_digest LIMIT {_VECTORS_EACH} * $4"""
 
 
-def _compared_chunks(serving: Serving) -> str:
-    """Write the chunks of the documents that filters leave, each compared with the question."""
+def _chosen_chunks(serving: Serving) -> str:
+    """Write the chunks of the few documents that filters leave, each compared with the question."""
     condition, distance = _vector(serving)
     return f"""
-compared AS MATERIALIZED (
   SELECT {_COMPARED}, 1 - {distance} + 0 AS similarity
     FROM chosen_chunks c
    CROSS JOIN LATERAL (
          SELECT embedding FROM vectors v WHERE {condition} AND v.text_digest = c.text_digest OFFSET 0) AS v
-   WHERE {learned(serving, "c.language")}
-)"""
+   WHERE {learned(serving, "c.language")}"""
 
 
-def _document_near(serving: Serving, compared: str) -> str:
+def _compared(serving: Serving, *, filtered: bool) -> str:
+    """Write the chunks that are compared, with their similarity."""
+    if filtered:
+        most, when = 4_000, _BROAD  # of the vectors that the index gives filters leave a part
+        nearest = f"({_nearest_chunks(serving, _CHOSEN_BY_FILTERS, when)}) UNION ALL ({_chosen_chunks(serving)})"
+    else:
+        most, when = 400, "true"
+        nearest = _nearest_chunks(serving, _NOT_IN_TRASH, when)
+    walked = nearest_vectors(serving, "$5", "$6", most, when) if serving.many else ""
+    return f"{walked}\ncompared AS MATERIALIZED ({nearest})"
+
+
+# Passages that are not among the nearest are no nearer than the last of these.
+_HAS_PASSAGES: Final = """(
+         SELECT true FROM chunks
+          WHERE workspace_id = $1 AND document_id = n.id AND level = 'paragraph' LIMIT 1)"""
+_FARTHEST: Final = "(SELECT min(similarity) FROM compared)"
+
+
+def _document_near(serving: Serving, *, filtered: bool) -> str:
     """Write a ranking by cosine: a document's is the mean of its own and its nearest passage's, unless it is long."""
     condition, distance = _vector(serving)
-    return f"""{compared}, nearest_documents AS MATERIALIZED (
-  SELECT n.id, nearest + (coalesce(begins, whole.similarity, nearest) - nearest)
-                         * least(1, {_READ} / greatest(n.length, whole.length, 1)) / 2 AS score
-    FROM (SELECT document_id AS id, max(similarity) FILTER (WHERE level = 'document') AS begins,
-                 coalesce(max(similarity) FILTER (WHERE level = 'paragraph'), max(similarity)) AS nearest,
-                 max(length) AS length
-            FROM compared GROUP BY document_id) AS n
-    LEFT JOIN LATERAL (
-         SELECT 1 - {distance} + 0 AS similarity, c.length
-           FROM (SELECT text_digest, end_index AS length FROM chunks
-                  WHERE workspace_id = $1 AND document_id = n.id AND level = 'document' AND n.begins IS NULL
-                 OFFSET 0) AS c
-          CROSS JOIN LATERAL (
-                SELECT embedding FROM vectors v WHERE {condition} AND v.text_digest = c.text_digest OFFSET 0) AS v
-         ) AS whole ON true
-   ORDER BY score DESC, n.id LIMIT $4
+    return f"""{_compared(serving, filtered=filtered)}, nearest_documents AS MATERIALIZED (
+  SELECT id, nearest + (coalesce(begins, nearest) - nearest) * least(1, {_READ} / greatest(length, 1)) / 2 AS score
+    FROM (SELECT n.id, coalesce(n.begins, whole.similarity) AS begins, greatest(n.length, whole.length) AS length,
+                 coalesce(n.nearest, CASE WHEN {_HAS_PASSAGES} THEN {_FARTHEST} ELSE n.begins END) AS nearest
+            FROM (SELECT document_id AS id, max(similarity) FILTER (WHERE level = 'document') AS begins,
+                         max(similarity) FILTER (WHERE level = 'paragraph') AS nearest, max(length) AS length
+                    FROM compared GROUP BY document_id) AS n
+            LEFT JOIN LATERAL (
+                 SELECT 1 - {distance} + 0 AS similarity, c.length
+                   FROM (SELECT text_digest, end_index AS length FROM chunks
+                          WHERE workspace_id = $1 AND document_id = n.id AND level = 'document' AND n.begins IS NULL
+                         OFFSET 0) AS c
+                  CROSS JOIN LATERAL (
+                        SELECT embedding FROM vectors v
+                         WHERE {condition} AND v.text_digest = c.text_digest OFFSET 0) AS v) AS whole ON true) AS every
+   ORDER BY score DESC, id LIMIT $4
 ), nearest_passages AS MATERIALIZED (
   SELECT DISTINCT ON (document_id) document_id, chunk_id, spoken
     FROM compared WHERE level = 'paragraph' AND (document_id IN (SELECT id FROM nearest_documents)) IS TRUE
@@ -221,17 +242,27 @@ def _document_near(serving: Serving, compared: str) -> str:
 )"""
 
 
-# What filters leave, with its chunks.
+# What filters leave, with its chunks where it is little: then these are compared. Where it is much, what is found is
+# filtered; of the vectors that the approximate index gives at least an eighth must be left, or few would be.
 _CHOSEN: Final = f"""
 chosen_documents AS MATERIALIZED (
   SELECT x.id FROM documents x WHERE x.workspace_id = $1 AND x.deleted_at IS NULL AND {_TAGGED}
+), chosen AS MATERIALIZED (
+  SELECT count(*) > 500 AND count(*) * 8 > (
+           SELECT sum(chunks) FROM index_statistics WHERE workspace_id = $1 AND level = 'document') AS broad
+    FROM chosen_documents
 ), chosen_chunks AS MATERIALIZED (
   SELECT c.*
     FROM chosen_documents d
    CROSS JOIN LATERAL (
          SELECT id, document_id, level, speaker, end_index, language, text_digest FROM chunks
           WHERE workspace_id = $1 AND document_id = d.id AND level IN ('document', 'paragraph') OFFSET 0) AS c
+   WHERE NOT (SELECT broad FROM chosen)
 )"""
+_BROAD: Final = "(SELECT broad FROM chosen)"
+_SCORED_CHOSEN: Final = f"""
+{_scored("'document'", ITEM_SCORE, "ARRAY(SELECT id FROM chosen_chunks WHERE level = 'document')", f"NOT {_BROAD}")}
+ UNION ALL {_scored("'document'", ITEM_SCORE, when=_BROAD)}"""
 
 
 def _nothing_near(kind: str) -> str:
@@ -272,15 +303,13 @@ SELECT '{kind}', k.id, w.score, p.score, n.score, coalesce(p.passage, n.passage)
 
 
 def _documents(serving: Serving | None, *, filtered: bool) -> list[str]:
-    """Write the parts that rank documents: from the best on, or all that filters leave."""
+    """Write the parts that rank documents: from the best on, or, where filters leave little, all of it."""
     if filtered:
-        chosen = "ARRAY(SELECT id FROM chosen_chunks WHERE level = 'document')"
-        parts = [_CHOSEN, document_words("true", chosen), _DOCUMENT_PASSAGES]
-        compared = _compared_chunks
+        words = [_CHOSEN, document_words(_CHOSEN_BY_FILTERS, _SCORED_CHOSEN)]
     else:
-        parts = [document_words(_findable("document", "c.document_id")), _DOCUMENT_PASSAGES]
-        compared = _nearest_chunks
-    return [*parts, _nothing_near("document") if serving is None else _document_near(serving, compared(serving))]
+        words = [document_words(_NOT_IN_TRASH)]
+    near = _nothing_near("document") if serving is None else _document_near(serving, filtered=filtered)
+    return [*words, _DOCUMENT_PASSAGES, near]
 
 
 @lru_cache(maxsize=200)
