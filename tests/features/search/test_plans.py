@@ -78,12 +78,12 @@ def vector():
     return HalfVector(np.full(384, 384**-0.5, dtype=np.float16))
 
 
-async def fill(database, user, documents):
+async def fill(database, user, documents, passages=PASSAGES):
     async with database.tx(user.workspace_id) as tx:
         await tx.execute(_CONTENTS, user.workspace_id, documents)
         await tx.execute(_DOCUMENTS, user.workspace_id, documents, user.id)
         await tx.execute(_REVISIONS, user.workspace_id)
-        await tx.execute(_CHUNKS, user.workspace_id, PASSAGES)
+        await tx.execute(_CHUNKS, user.workspace_id, passages)
         await tx.execute(_POSTINGS, user.workspace_id)
         await tx.execute(_STATISTICS, user.workspace_id)
         await tx.execute(_VECTORS, user.workspace_id, MiniLM.name, vector())
@@ -236,7 +236,7 @@ _TAGGED = "SELECT document_id FROM document_tags WHERE workspace_id = $1"
 
 async def test_a_tag_that_much_of_a_large_workspace_has_leaves_the_same(database, make, sql):
     user = await make.user()
-    await fill(database, user, 1_200)
+    await fill(database, user, 1_200, passages=1)
     for statement in (_RANDOM_VECTORS, _HALF, _TAGS):
         await sql.execute(statement, user.workspace_id)
     words = " ".join(f"term{number}" for number in range(40))
