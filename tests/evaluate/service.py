@@ -16,6 +16,8 @@ from tests.evaluate.data import Passage, Question, Task, Workspace
 BATCH = 100
 MAX_PASSAGES = 50
 MAX_QUESTION = 2000
+UNTITLED = "Untitled"
+"""The title of what has none: an id such as `state_of_the_union#62` is made of words, which titles count twice."""
 
 
 class Service:
@@ -34,7 +36,7 @@ class Service:
         items = [
             {
                 "op": "create",
-                "title": row.get("title") or row["id"],
+                "title": row.get("title") or UNTITLED,
                 "content": row["text"],
                 "tags": [row["group"]] if row.get("group") else [],
             }
