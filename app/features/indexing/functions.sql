@@ -65,9 +65,8 @@ $function$;
 -- A term of a query, or its parts where no text has it: languages that write compounds as one word ask for a
 -- Paketkennzeichnung where texts say how a Paket is marked. The parts share its weight: each is the longest beginning of
 -- what is left that texts have as a word (linking letters included, since it is stemmed), and what remains at last counts
--- as one that no text has. `p_seen` are the chunks that count, where these are not all.
-CREATE OR REPLACE FUNCTION search_parts(
-  p_workspace uuid, p_level text, p_language text, p_term text, p_seen uuid[])
+-- as one that no text has.
+CREATE OR REPLACE FUNCTION search_parts(p_workspace uuid, p_level text, p_language text, p_term text)
 RETURNS TABLE (term text, share float8) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 AS $function$
 #variable_conflict use_column
 DECLARE
@@ -76,8 +75,7 @@ DECLARE
   v_found text;
   v_begin text;
 BEGIN
-  IF p_language IN ('danish', 'dutch', 'finnish', 'german', 'hungarian', 'norwegian', 'swedish')
-     AND p_term ~ '^[[:alpha:]]{8,60}$' THEN
+  IF p_term ~ '^[[:alpha:]]{8,40}$' THEN
     LOOP
       v_found := NULL;
       FOR v_length IN REVERSE length(v_rest) .. 4 LOOP
@@ -86,8 +84,7 @@ BEGIN
           FROM postings p
          WHERE p.workspace_id = p_workspace AND p.level = p_level AND p.language = p_language
            AND p.term = CASE WHEN v_begin = v_rest THEN v_rest
-                             ELSE (tsvector_to_array(to_tsvector(p_language::regconfig, v_begin)))[1] END
-           AND (p_seen IS NULL OR p.chunk_id = ANY (p_seen))
+                             ELSE (ts_lexize((p_language || '_stem')::regdictionary, v_begin))[1] END
          LIMIT 1;
         EXIT WHEN v_found IS NOT NULL;
       END LOOP;
@@ -107,8 +104,10 @@ $function$;
 -- hundredth of the level), and as it stands. In the others a word is as rare as it is there and in the major languages
 -- together: a text that is alone in its language is found, and what all use is no rare word in it. The query's own
 -- language is that in which most of it are stop words; these count in no other language either, where they would be rare
--- words. `rarity` is the term's inverse document frequency among all that the transaction may see of the level: it shows
--- in scores, and a key that is narrowed to collections must not learn from them which words others use. Where a term is
+-- words. `rarity` is the term's inverse document frequency among all that the transaction may see of the level, and only
+-- what it may see has languages: both show in scores, and a key that is narrowed to collections must not learn from them
+-- which words others use. No compounds are taken apart for it, since each part would have to be looked for in what it
+-- may see. Where a term is
 -- in more than 2,000 chunks, whose ids are digests, those of a sixteenth of all ids are counted instead. `average` is the
 -- mean length of the whole workspace's.
 CREATE OR REPLACE FUNCTION search_query(p_workspace uuid, p_level text, p_text text)
@@ -117,29 +116,34 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
   WITH tenant AS MATERIALIZED (
     SELECT coalesce(current_setting('app.collections', true), '') <> '*' AS narrowed
   ), seen AS MATERIALIZED (
-    SELECT c.id
+    SELECT c.id, c.language
       FROM tenant CROSS JOIN LATERAL (SELECT reach_of('document') AS id WHERE tenant.narrowed OFFSET 0) AS d
      CROSS JOIN LATERAL (
-           SELECT id FROM chunks
+           SELECT id, language FROM chunks
             WHERE workspace_id = p_workspace AND document_id = d.id
               AND level = CASE p_level WHEN 'document' THEN 'document' ELSE 'paragraph' END
               AND (p_level = 'document' OR (speaker IS NOT NULL) = (p_level = 'turn')) OFFSET 0) AS c
      WHERE p_level IN ('document', 'paragraph', 'turn')
     UNION ALL
-    SELECT p.id FROM tenant CROSS JOIN LATERAL (SELECT reach_of('prompt') AS id WHERE tenant.narrowed OFFSET 0) AS p
-     WHERE p_level = 'prompt'
-    UNION ALL
-    SELECT c.id FROM tenant JOIN collections AS c ON c.workspace_id = p_workspace AND tenant.narrowed
-     WHERE p_level = 'collection'
-  ), held AS (
+    SELECT item.id, p.language
+      FROM (SELECT reach_of('prompt') AS id FROM tenant WHERE tenant.narrowed AND p_level = 'prompt'
+            UNION ALL
+            SELECT c.id FROM tenant JOIN collections AS c ON c.workspace_id = p_workspace AND tenant.narrowed
+             WHERE p_level = 'collection') AS item
+     CROSS JOIN LATERAL (
+           SELECT language FROM postings WHERE workspace_id = p_workspace AND chunk_id = item.id LIMIT 1) AS p
+  ), statistics AS (
     SELECT language, chunks, length FROM index_statistics
      WHERE workspace_id = p_workspace AND level = p_level AND chunks > 0
+  ), held AS MATERIALIZED (
+    SELECT language, chunks FROM statistics WHERE NOT (SELECT narrowed FROM tenant)
+    UNION ALL
+    SELECT language, count(*) FROM seen GROUP BY language
   ), whole AS (
-    SELECT CASE WHEN (SELECT narrowed FROM tenant) THEN (SELECT count(*) FROM seen) ELSE sum(chunks) END::float8 AS n,
-           sum(chunks) AS chunks, sum(length)::float8 / greatest(sum(chunks), 1) AS average
-      FROM held
+    SELECT (SELECT sum(chunks) FROM held)::float8 AS n, sum(length)::float8 / greatest(sum(chunks), 1) AS average
+      FROM statistics
   ), known AS MATERIALIZED (
-    SELECT held.language, held.chunks, held.language = 'simple' OR held.chunks * 100 >= whole.chunks AS major
+    SELECT held.language, held.chunks, held.language = 'simple' OR held.chunks * 100 >= whole.n AS major
       FROM held, whole
   ), own AS (
     SELECT language FROM known
@@ -151,14 +155,26 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
     SELECT words.place, words.word
       FROM words, own
      WHERE to_tsvector(own.language::regconfig, words.word) <> '' OR words.word ~ search_unspaced()
-  ), read AS MATERIALIZED (
-    SELECT known.language, known.major, asked.place, part.term, t.tf * part.share AS tf
+  ), asked AS MATERIALIZED (
+    SELECT known.language, known.major, word.place, t.term, t.tf
       FROM known,
            (SELECT place, word FROM bare UNION ALL SELECT place, word FROM words WHERE NOT EXISTS (SELECT FROM bare))
-             AS asked,
-           search_terms(known.language, asked.word) AS t,
-           search_parts(p_workspace, p_level, known.language, t.term,
-                        CASE WHEN (SELECT narrowed FROM tenant) THEN ARRAY(SELECT id FROM seen) END) AS part
+             AS word,
+           search_terms(known.language, word.word) AS t
+  ), compounds AS MATERIALIZED (
+    SELECT language, term
+      FROM asked
+     WHERE language IN ('danish', 'dutch', 'finnish', 'german', 'hungarian', 'norwegian', 'swedish') AND major
+       AND language IN (SELECT coalesce((SELECT language FROM own), language)) AND length(term) >= 8
+       AND NOT (SELECT narrowed FROM tenant)
+     GROUP BY language, term ORDER BY min(place), language, term LIMIT 8
+  ), read AS MATERIALIZED (
+    SELECT asked.language, asked.major, asked.place, coalesce(part.term, asked.term) AS term,
+           asked.tf * coalesce(part.share, 1) AS tf
+      FROM asked
+      LEFT JOIN (SELECT c.language, c.term AS whole, p.term, p.share
+                   FROM compounds c, search_parts(p_workspace, p_level, c.language, c.term) AS p) AS part
+        ON part.language = asked.language AND part.whole = asked.term
   ), counted AS MATERIALIZED (
     SELECT read.*, greatest(few.df, 16 * sampled.df) AS df
       FROM read

@@ -66,6 +66,9 @@ EXCERPT = 500
 SPARE = 20
 """Hits that may take the places of copies."""
 
+_HIDDEN = "Copies of few texts took all places; tags or a collection narrow the search to others."
+_NOTHING = "Nothing has these words or a meaning near them; semantic=false looks for the letters, also within words."
+
 _SCOPES = {kind: collections.READ_SCOPES[kind.item] for kind in (Kind.PROMPTS, Kind.DOCUMENTS, Kind.COLLECTIONS)}
 _Found = dict[Kind, list[dict[str, Any]]]
 _Text = tuple[str, str, Trust | None]
@@ -187,10 +190,10 @@ async def _find_kinds(ctx: Context, args: Search, kinds: Sequence[Kind]) -> _Ans
     async with ctx.snapshot() as tx:
         if meaning is None:
             return _Answer(*await _literally(ctx, tx, args, kinds, looked_at))
-        found, index = await _by_meaning(ctx, tx, args, kinds, looked_at, meaning)
+        found, index, said = await _by_meaning(ctx, tx, args, kinds, looked_at, meaning)
     documents, unordered = await rerank(ctx, args.q, found.get(Kind.DOCUMENTS, []), _shown)
     found = {kind: (documents if kind is Kind.DOCUMENTS else found[kind])[:limit] for kind in kinds}
-    return _Answer(found, index, by_words=meaning.notice is not None, notices=(meaning.notice, unordered))
+    return _Answer(found, index, by_words=meaning.notice is not None, notices=(meaning.notice, unordered, said))
 
 
 def _shown(hit: Mapping[str, Any]) -> str:
@@ -225,7 +228,7 @@ async def _literally(
     limit = min(args.limit, MAX_LIMIT)
     items, reader = [kind.item for kind in looked_at], ctx.principal.user_id
     rows = await queries.find_literally(tx, items, args.q, args.tags, limit, reader)
-    states = await queries.count_indexed(tx, [kind.item for kind in kinds], args.tags)
+    states = await queries.count_indexed(tx, items, args.tags)
     found = {Kind(f"{item}s"): [dict(row) | {"score": None} for row in hits] for item, hits in rows.items()}
     if Kind.COLLECTIONS in kinds and (members := _members(found)):
         memberships = await queries.list_memberships(tx, list(members), args.tags, reader)
@@ -235,14 +238,18 @@ async def _literally(
 
 async def _by_meaning(
     ctx: Context, tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind], meaning: Meaning
-) -> tuple[_Found, IndexState]:
-    """Rank in one statement, describe the best in another; once more, and deeper, where copies took all places."""
-    limit = min(args.limit, MAX_LIMIT)
-    found, index, more = await _ranked(ctx, tx, args, kinds, looked_at, meaning, ranking.CANDIDATES)
-    # Few hits are no reason: in any larger workspace there are more candidates than hits that count.
-    if more and len(found[Kind.DOCUMENTS]) < limit and any(hit.get("copies") for hit in found[Kind.DOCUMENTS]):
-        found, index, _ = await _ranked(ctx, tx, args, kinds, looked_at, meaning, ranking.MANY_CANDIDATES)
-    return {kind: found[kind] for kind in kinds}, index
+) -> tuple[_Found, IndexState, str | None]:
+    """Rank in one statement, describe the best in another; again, and deeper, where copies took all places."""
+    first, *deeper = ranking.DEEPER
+    found, index, hidden = await _ranked(ctx, tx, args, kinds, looked_at, meaning, first)
+    for candidates in deeper:
+        if not hidden:
+            break
+        found, index, hidden = await _ranked(ctx, tx, args, kinds, looked_at, meaning, candidates)
+    said = _HIDDEN if hidden else None
+    if index.total and not any(found[kind] for kind in kinds):
+        said = _NOTHING
+    return {kind: found[kind] for kind in kinds}, index, said
 
 
 async def _ranked(
@@ -254,15 +261,19 @@ async def _ranked(
     meaning: Meaning,
     candidates: int,
 ) -> tuple[_Found, IndexState, bool]:
-    """Rank so many candidates; also tells whether there may be more documents than were looked at."""
+    """Rank so many candidates; also tells whether copies took the places of documents that were not looked at."""
     rows = await ranking.rank(
         tx, [kind.item for kind in looked_at], args.q, args.tags, meaning.vector, meaning.serving, candidates
     )
     most = max(min(args.limit, MAX_LIMIT) + SPARE, candidates // 2)
     kept = {kind: rank(meaning.serving.model, rows[kind.item], meaning.weight)[:most] for kind in looked_at}
     more = len(rows.get("document", ())) > candidates or len(kept.get(Kind.DOCUMENTS, ())) == most
-    counted = [row for kind in kinds for row in rows[kind.item] if row["id"] is None]
-    return await _described(ctx, tx, args, kinds, kept), _state(counted), more
+    counted = [row for hits in rows.values() for row in hits if row["id"] is None]
+    found = await _described(ctx, tx, args, kinds, kept)
+    # Few hits are no reason: in any larger workspace there are more candidates than hits that count.
+    documents = found.get(Kind.DOCUMENTS, ())
+    hidden = more and len(documents) < min(args.limit, MAX_LIMIT) and any(hit.get("copies") for hit in documents)
+    return found, _state(counted), hidden
 
 
 async def _described(

@@ -153,6 +153,8 @@ def fuse(
     scaled = (_scaled(lexical, 1), _scaled(dense, 0))
     said = max(lexical.values(), default=0.0) / bound if bound > 0 else 1.0
     enough = min(1.0, said / ENOUGH_SAID)
+    if weight >= DENSE_WEIGHT:  # where the model knows the language, a lone common word yields to what is meant
+        enough *= enough
     fused = {}
     for item in {**lexical, **dense}:
         share = (SPOKEN_WEIGHT if item in spoken else weight) if dense else 0.0

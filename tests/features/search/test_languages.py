@@ -223,21 +223,41 @@ async def test_a_compound_that_no_text_has_is_read_by_its_parts(alice, make, ind
     assert {row["term"]: row["weight"] for row in rows} == {"paket": 2.0, "adress": 0.5}
 
 
-async def test_the_words_of_what_a_key_may_not_see_are_no_parts(alice, make, index, sql):
+async def test_what_a_key_may_not_see_lends_it_neither_parts_nor_languages(alice, make, index, sql):
     seen = await make.document(alice.client, title="Eins", content="Der Hafen ist bei Regen nicht zu sehen.")
     await make.document(alice.client, title="Zwei", content="Jedes Paket ist auch bei Regen gekennzeichnet.")
+    await make.document(alice.client, title="Three", content="Each of the parcels is marked, and it was so before.")
     shelf = await make.collection(alice.client, name="Shelf", items=[seen["id"]])
     await index.run(alice.workspace_id)
     async with sql.acquire() as connection, connection.transaction():
         await connection.execute("SET LOCAL ROLE app_read")
         await connection.execute("SELECT set_config('app.workspace_id', $1, true)", str(alice.workspace_id))
-        for reach, term in ((shelf["id"], "paketwag"), ("*", "paket")):
+        for reach, terms in (
+            (shelf["id"], {("german", "paketwag")}),
+            ("*", {("german", "paket"), ("english", "paketwagen")}),
+        ):
             await connection.execute("SELECT set_config('app.collections', $1, true)", reach)
-            terms = await connection.fetch(
-                "SELECT term FROM search_query($1, 'document', 'Paketwagen') WHERE language = 'german'",
-                alice.workspace_id,
+            rows = await connection.fetch(
+                "SELECT language, term FROM search_query($1, 'document', 'der Paketwagen')", alice.workspace_id
             )
-            assert [row["term"] for row in terms] == [term]
+            assert {(row["language"], row["term"]) for row in rows} == terms
+
+
+COMPOUNDS_AT_MOST = 8
+
+
+async def test_the_words_of_a_query_that_are_taken_apart_are_few_and_not_endless(alice, make, index, sql):
+    await make.document(alice.client, title="Eins", content="Jedes Paket ist auch bei Regen gekennzeichnet.")
+    await index.run(alice.workspace_id)
+    words = [f"Paket{'abcdefghijklmnopqrst'[number:]}" for number in range(12)] + ["Paket" + "x" * 40]
+    async with sql.acquire() as connection, connection.transaction():
+        await connection.execute("SELECT set_config('app.collections', '*', true)")
+        rows = await connection.fetch(
+            "SELECT term, weight FROM search_query($1, 'document', $2)", alice.workspace_id, " ".join(words)
+        )
+    weights = {row["term"]: row["weight"] for row in rows}
+    assert weights["paket"] == COMPOUNDS_AT_MOST / 2
+    assert len(weights) == 1 + len(words) - COMPOUNDS_AT_MOST
 
 
 async def test_a_very_common_word_is_counted_by_a_sample(alice, sql):

@@ -119,6 +119,56 @@ async def test_copies_do_not_take_the_places_of_others(alice, make, index):
     assert (len(copied["copies"]), copied["moreCopies"]) == (20, 109)
 
 
+async def test_a_crowd_of_copies_is_looked_behind_and_told(alice, make, index, monkeypatch):
+    text = "The glacier survey of the north face names the ice that was lost in each of the last seven summers. " * 2
+    for _ in range(40):
+        await make.document(alice.client, title="Survey", content=text)
+    await make.document(alice.client, title="Diary", content="We walked up to the glacier and had bread.")
+    await index.run(alice.workspace_id)
+    for deeper, titles in (((10, 20, 100), ["Survey", "Diary"]), ((10, 20, 30), ["Survey"])):
+        monkeypatch.setattr("app.features.search.ranking.queries.DEEPER", deeper)
+        answer = (await alice.client.get("/v1/search", params={"q": "glacier survey"})).json()
+        assert [hit["title"] for hit in answer["data"]["documents"]] == titles
+        assert ("Copies of few texts" in (answer["meta"].get("notice") or "")) == (titles == ["Survey"])
+
+
+async def test_a_word_that_only_one_has_yields_to_what_is_meant(alice, make, index):
+    texts = {
+        "Parental leave": "Each parent may be absent from work for forty weeks after the birth of a baby, with pay.",
+        "Pricing experiment": "The new price was shown to a half of the visitors for two weeks.",
+        "Bakery": "The interview with the baker: rye, water and salt.",
+        "Harbour": "The crane lifts containers from the ship.",
+    }
+    for title, content in texts.items():
+        await make.document(alice.client, title=title, content=content)
+    await index.run(alice.workspace_id)
+    hits = await documents(alice, "how long can new mothers stay at home")
+    assert hits[0]["title"] == "Parental leave"
+
+
+async def test_a_search_that_finds_nothing_names_the_next_step(alice, make, index):
+    await make.document(
+        alice.client, title="Rezept", content="Die Uniformmütze ist nicht im Schrank und auch nicht hier."
+    )
+    await index.run(alice.workspace_id)
+    answer = (await alice.client.get("/v1/search", params={"q": "xylophon"})).json()
+    assert answer["data"]["documents"] == []
+    assert "semantic=false" in answer["meta"]["notice"]
+
+
+async def test_collections_are_pending_while_their_members_are(alice, make, index):
+    item = await make.document(alice.client, title="Whale", content="The narwhal has a tusk.")
+    await make.collection(alice.client, name="Zoo", items=[item["id"]])
+    for semantic in ("true", "false"):
+        meta = (
+            await alice.client.get("/v1/search", params={"q": "tusk", "type": "collections", "semantic": semantic})
+        ).json()
+        assert meta["meta"]["index"] == {"total": 2, "pending": 2}
+    await index.run(alice.workspace_id)
+    meta = (await alice.client.get("/v1/search", params={"q": "tusk", "type": "collections"})).json()["meta"]
+    assert meta["index"] == {"total": 2, "pending": 0}
+
+
 async def test_a_turn_is_a_passage_and_is_found_by_what_was_asked_before_it(alice, make, index):
     made = await make.document(alice.client, title="Chat", content=CHAT)
     await index.run(alice.workspace_id)

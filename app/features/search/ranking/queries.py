@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from app.store.tx import Tx
 
 CANDIDATES: Final = 100
-MANY_CANDIDATES: Final = 1_000
-"""Where most of the hundred are copies of few texts."""
+DEEPER: Final = (CANDIDATES, 1_000, 10_000)
+"""How many are looked at in turn where most are copies of few texts."""
 
 FINDABLE: Final = {
     "document": "x.deleted_at IS NULL AND x.tags @> $3::text[]",
@@ -104,7 +104,10 @@ document_words AS MATERIALIZED (
 )"""
 
 
-# Of each document that has them the passage with most of the words, and how much that is.
+_FEW_PASSAGES: Final = 5_000
+
+# Of each document that has them the passage with most of the words, and how much that is. Where the documents have so
+# many passages that looking at each would take long, these are sought among the best of all.
 _DOCUMENT_PASSAGES: Final = f"""
 passages AS MATERIALIZED (
   SELECT c.id AS chunk_id, c.document_id, c.spoken
@@ -112,11 +115,27 @@ passages AS MATERIALIZED (
    CROSS JOIN LATERAL (
          SELECT id, document_id, speaker IS NOT NULL AS spoken FROM chunks
           WHERE workspace_id = $1 AND document_id = d.id AND level = 'paragraph' OFFSET 0) AS c
-), worded AS MATERIALIZED ({_scored("'paragraph', 'turn'", PASSAGE_SCORE, "ARRAY(SELECT chunk_id FROM passages)")}
+   LIMIT {_FEW_PASSAGES}
+), few AS MATERIALIZED (
+  SELECT count(*) < {_FEW_PASSAGES} AS passages FROM passages
+), worded AS MATERIALIZED (
+  {_scored("'paragraph', 'turn'", PASSAGE_SCORE, "ARRAY(SELECT chunk_id FROM passages)", "(SELECT passages FROM few)")}
+), best AS MATERIALIZED (
+  SELECT chunk_id, score
+    FROM ({_scored("'paragraph', 'turn'", PASSAGE_SCORE, when="NOT (SELECT passages FROM few)")}) AS every
+   ORDER BY score DESC, chunk_id LIMIT {_FEW_PASSAGES}
 ), document_passages AS MATERIALIZED (
   SELECT DISTINCT ON (document_id) document_id AS id, chunk_id AS passage, spoken, score
     FROM (SELECT chunk_id, document_id, spoken, score
-            FROM passages FULL JOIN worded USING (chunk_id) OFFSET 0) AS every
+            FROM passages FULL JOIN worded USING (chunk_id)
+          UNION ALL
+          SELECT c.id, c.document_id, c.speaker IS NOT NULL, best.score
+            FROM best
+           CROSS JOIN LATERAL (
+                 SELECT id, document_id, speaker FROM chunks
+                  WHERE workspace_id = $1 AND id = best.chunk_id OFFSET 0) AS c
+           WHERE (c.document_id IN (SELECT id FROM document_words)) IS TRUE
+          OFFSET 0) AS every
    WHERE score IS NOT NULL
    ORDER BY document_id, score DESC, chunk_id
 )"""
