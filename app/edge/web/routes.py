@@ -43,8 +43,9 @@ def without_slash(request: Request) -> Response | None:
     Nor where an address cannot say the path, as with line ends in it: what browsers read would be another page's, for
     good. Operations have one address each: who calls them reads their description.
     """
-    path = request.url.path.rstrip("/")
-    if request.method not in _SAFE or path == request.url.path:
+    asked: str = request.scope["path"]  # as it is: `request.url` reads it as an address, without line ends
+    path = asked.rstrip("/")
+    if request.method not in _SAFE or path == asked:
         return None
     scope = {**request.scope, "path": path}
     routes = (route for route in request.app.routes if isinstance(route, Route) and not isinstance(route, APIRoute))
