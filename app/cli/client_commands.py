@@ -156,8 +156,8 @@ def search(
         str | None,
         typer.Option(
             "--as-of",
-            help="As documents were at a time (2026-05-01T12:00), or at the end of a day (2026-05-01), of this machine's "
-            "zone unless the time names another.",
+            help="As documents were at a time (2026-05-01T12:00), or at the end of a day (2026-05-01), of this "
+            "machine's zone unless the time names another.",
         ),
     ] = None,
     as_json: AsJson = False,

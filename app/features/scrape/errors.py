@@ -31,8 +31,8 @@ class PageFailed(AppError):
     def __init__(self, status: int | None = None) -> None:
         if status is None:
             super().__init__(
-                "The page could not be fetched: its address must be public and on the usual port, "
-                f"unless {_ALLOWED}, and its server must answer. Check the address; if it is right, retry later, or {_INSTEAD}."
+                f"The page could not be fetched: its address must be public and on the usual port, unless {_ALLOWED}, "
+                f"and its server must answer. Check the address; if it is right, retry later, or {_INSTEAD}."
             )
             return
         retry = "retry later" if status >= 500 or status == 429 else "check the address"  # noqa: PLR2004

@@ -71,7 +71,7 @@ class PurgedItem(Model):
     purged: Annotated[
         dict[str, int],
         Field(
-            description="How many rows of what were removed now (the search index forgets most of an item while it lies "
-            "in the trash); a narrow key sees those of the item alone."
+            description="How many rows of what were removed now (the search index forgets its part before, while the "
+            "item lies in the trash); a narrow key sees those of the item alone."
         ),
     ]
