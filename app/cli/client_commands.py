@@ -8,7 +8,7 @@ from collections import Counter
 from datetime import date, datetime, time
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from rich.console import Console
@@ -27,6 +27,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 _DONE = ("created", "updated", "unchanged")
 _EXCERPT = 200
+_Type = Literal["all", "documents", "prompts", "collections"]
 _MAX_NAMED = 20
 """Files that are named for people, of each result: a folder may hold very many."""
 
@@ -149,17 +150,20 @@ def search(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     literal: Annotated[bool, typer.Option("--literal", help="Find the text as it stands, ignoring case.")] = False,
     tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag; may be repeated.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="At most so many hits.")] = 10,
+    kind: Annotated[_Type, typer.Option("--type", help="Only items of this type.")] = "all",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="At most so many hits of each type.")] = 10,
     as_of: Annotated[
         str | None,
         typer.Option(
-            "--as-of", help="As documents were at a time (2026-05-01T12:00), or at the end of a day (2026-05-01)."
+            "--as-of",
+            help="As documents were at a time (2026-05-01T12:00), or at the end of a day (2026-05-01), of this "
+            "machine's zone unless the time names another.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Search stored documents by meaning and words, or literally; as of a time by their words of then."""
-    options = {"q": query, "limit": str(limit), "semantic": "false" if literal else "true"}
+    """Search what is stored by meaning and words, or literally; documents as of a time by their words of then."""
+    options = {"q": query, "type": kind, "limit": str(limit), "semantic": "false" if literal else "true"}
     if tag:
         options["tags"] = ",".join(tag)
     if as_of is not None:
@@ -178,18 +182,22 @@ def search(
 
 
 def _show(answer: dict[str, Any]) -> None:
-    meta = answer["meta"]
-    for hit in answer["data"]["documents"]:
-        score = f"{hit['score']:.2f}  " if "score" in hit else ""
+    meta, groups = answer["meta"], answer["data"]
+    hits = [(kind, hit) for kind in get_args(_Type)[1:] for hit in groups[kind]]
+    for kind, hit in hits:
+        item, score = kind.removesuffix("s"), f"{hit['score']:.2f}  " if "score" in hit else ""
+        which = hit[f"{item}Id"] if kind == "documents" else f"{item} {hit[f'{item}Id']}"
         revision = f", revision {hit['revision']}" if "revision" in hit else ""
-        say(f"{score}{hit['title']}  ({hit['documentId']}{revision})", "bold")
-        found = (hit[name] for name in ("sectionPath", "highlight") if name in hit)
+        say(f"{score}{hit.get('title') or hit['name']}  ({which}{revision})", "bold")
+        found = (hit[name] for name in ("sectionPath", "highlight", "description") if hit.get(name))
         if shown := " — ".join(" ".join(text.split())[:_EXCERPT] for text in found):
             say(f"    {shown}")
-    if any("score" in hit for hit in answer["data"]["documents"]):
+    if any("score" in hit for _, hit in hits):
         note("Best first; the number says how well each fits by itself, so that neighbours may stand the other way.")
-    if not answer["data"]["documents"]:
+    if not hits:
         say("Nothing was found.")
+        if meta["semantic"]:
+            note("Words count as a whole, and by their meaning; --literal finds parts of words, too.")
     if meta["pending"]:
         say(f"Still being indexed: {meta['pending']}; search again shortly.")
     if "notice" in meta:

@@ -13,6 +13,7 @@ from app.kit.schema import in_utc
 TIME: Final = "a time (RFC 3339, or epoch milliseconds)"
 """What a point may be beside a revision, for the descriptions of arguments."""
 
+_A_TIME: Final = "a time with its zone, such as 2026-05-01T00:00:00Z"
 _NUMBER = re.compile(r"[0-9]{1,16}", re.ASCII)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST_TIME: Final = 10**11
@@ -23,19 +24,24 @@ def point(value: str) -> int | datetime:
     """Read a revision number, epoch milliseconds, or an RFC 3339 time.
 
     Raises:
-        ValueError: it is neither; the message says what is.
+        ValueError: it is none of them; the message says what is.
     """
+    found = _read(value)
+    if found is None:
+        msg = f"must be a revision number (1 or more) or {_A_TIME}"
+        raise ValueError(msg)
+    return found
+
+
+def _read(value: str) -> int | datetime | None:
     text = value.strip()
     try:
         found = _number(int(text)) if _NUMBER.fullmatch(text) else datetime.fromisoformat(text)
     except (ValueError, OverflowError, OSError):
-        found = 0
-    if isinstance(found, datetime) and found.tzinfo is not None:
-        return in_utc(found)
-    if isinstance(found, int) and found > 0:
-        return found
-    msg = "must be a revision number (1 or more) or a time with its zone, such as 2026-05-01T12:00:00Z"
-    raise ValueError(msg)
+        return None
+    if isinstance(found, datetime):
+        return None if found.tzinfo is None else in_utc(found)
+    return found or None
 
 
 def _number(number: int) -> int | datetime:
@@ -56,12 +62,12 @@ def moment(value: str) -> datetime:
     """Read a time, for what is about many things at once: each counts its own revisions.
 
     Raises:
-        ValueError: it is a revision number, or neither.
+        ValueError: it is none; of a revision number the message says why.
     """
-    found = point(value)
+    found = _read(value)
     if isinstance(found, datetime):
         return found
-    msg = "must be a time with its zone, such as 2026-05-01T12:00:00Z; a revision number counts for one item alone"
+    msg = f"must be {_A_TIME}" + ("" if found is None else "; a revision number counts for one item alone")
     raise ValueError(msg)
 
 
@@ -70,8 +76,10 @@ def _timed(value: str) -> str:
     return value
 
 
-AsOf = Annotated[str, Field(max_length=40), BeforeValidator(_text), AfterValidator(_checked)]
+_Text = Annotated[str, Field(max_length=40), BeforeValidator(_text)]
+
+AsOf = Annotated[_Text, AfterValidator(_checked)]
 """A revision number or a time, as text, which `point` reads; as of a time, the last revision by then counts."""
 
-AsOfTime = Annotated[AsOf, AfterValidator(_timed)]
+AsOfTime = Annotated[_Text, AfterValidator(_timed)]
 """A time, as text, which `moment` reads."""

@@ -353,7 +353,36 @@ async def test_search_prints_what_was_found(ctx, alice, folder, database, sql, m
     assert (code, len(answer["data"]["documents"])) == (0, 1)
     literal = await ctx("search", "about OTTERS", "--literal")
     assert "two" in literal.stdout
-    assert (await ctx("search", "zeppelin", "--literal")).stdout == "Nothing was found.\n"
+    nothing = await ctx("search", "zeppelin", "--literal")
+    assert (nothing.stdout, "--literal" in nothing.stderr) == ("Nothing was found.\n", False)
+
+
+async def test_search_of_all_types_or_of_one_shows_them_all(ctx, alice, make):
+    document = await make.document(alice.client, title="Heron watch", content="Count them.")
+    prompt = await make.prompt(alice.client, title="Heron poem", content="Write one.")
+    body = {"name": "Heron things", "description": "All of them."}
+    collection = (await alice.client.post("/v1/collections", json=body)).json()["data"]
+    lines = {
+        "documents": f"Heron watch  ({document['id']})",
+        "prompts": f"Heron poem  (prompt {prompt['id']})",
+        "collections": f"Heron things  (collection {collection['id']})",
+    }
+    every = (await ctx("search", "heron", "--literal")).stdout
+    assert all(line in every for line in lines.values())
+    for kind in lines:
+        shown = (await ctx("search", "heron", "--literal", "--type", kind)).stdout
+        assert {one for one, line in lines.items() if line in shown} == {kind}
+    assert (await ctx("search", "heron", "--type", "keys")).exit_code == 2
+
+
+async def test_a_search_by_meaning_that_finds_nothing_names_the_one_that_finds_parts_of_words(ctx, alice, make, index):
+    await make.document(
+        alice.client, title="Log of the harbour", content="The harbour master asks for ZXPTGRQ7 by the pier."
+    )
+    await index.run(alice.workspace_id)
+    nothing = await ctx("search", "ptgr", "--type", "documents")
+    assert (nothing.stdout, "--literal finds parts of words" in nothing.stderr) == ("Nothing was found.\n", True)
+    assert "Log of the harbour" in (await ctx("search", "ptgr", "--literal")).stdout
 
 
 @proves("SEARCH-AS-OF")

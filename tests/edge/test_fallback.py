@@ -31,7 +31,22 @@ async def test_a_closing_slash_leads_to_the_page_without_it(http, path):
 
 
 @pytest.mark.parametrize(
-    "path", ["//evil.example/", "/nope/", "/dashboard/nope/", "/v1/documents/", "/%5Cevil.example/", "/static/x/y/"]
+    "path",
+    [
+        "//evil.example/",
+        "/nope/",
+        "/dashboard/nope/",
+        "/v1/documents/",
+        "/%5Cevil.example/",
+        "/static/x/y/",
+        "/dashboard/documents/%00/",
+        "/invite/%00/",
+        "/dashboard/%0a/",
+        "/docs/%0d%0aX-A:b/",
+        "/docs/%3Fx/",
+        "/docs/%23x/",
+        "/docs/%2541/",
+    ],
 )
 async def test_a_closing_slash_of_what_is_no_page_leads_nowhere(http, path):
     url = f"{http.base_url}".rstrip("/") + path

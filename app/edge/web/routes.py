@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from fastapi.routing import APIRoute
 from starlette.routing import Match, Route
@@ -39,16 +40,19 @@ def page_routes(pages: Iterable[Page]) -> list[Route]:
 def without_slash(request: Request) -> Response | None:
     """Lead to the page that stands at this path without its closing slashes; None where none does.
 
-    Operations have one address each: who calls them reads their description.
+    Nor where an address cannot say the path, as with line ends in it: what browsers read would be another page's, for
+    good. Operations have one address each: who calls them reads their description.
     """
-    path = request.url.path.rstrip("/")
-    if request.method not in _SAFE or path == request.url.path:
+    asked: str = request.scope["path"]  # as it is: `request.url` reads it as an address, without line ends
+    path = asked.rstrip("/")
+    if request.method not in _SAFE or path == asked:
         return None
     scope = {**request.scope, "path": path}
     routes = (route for route in request.app.routes if isinstance(route, Route) and not isinstance(route, APIRoute))
     if not any(route.matches(scope)[0] is Match.FULL for route in routes if route.path != NOWHERE.path):
         return None
-    return redirect(f"{path}?{request.url.query}" if request.url.query else path, status=308)
+    moved = redirect(f"{path}?{request.url.query}" if request.url.query else path, status=308)
+    return moved if unquote(urlsplit(moved.headers["location"]).path) == path else None
 
 
 async def _nowhere(request: Request) -> Response:

@@ -72,6 +72,7 @@ async def find(request: Request) -> Response:
         meta=meta,
         passages=passages,
         kept=urlencode(filled(kept)),
+        literally=urlencode(filled(kept) | {"mode": "literal"}),
         error=error,
     )
 

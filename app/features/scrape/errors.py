@@ -5,13 +5,17 @@ from __future__ import annotations
 from app.kit.errors import AppError, InvalidRequest, Kind
 
 _INSTEAD = "save its text with POST /v1/documents instead"
+_ALLOWED = "the operator of this service allowed the IP address with its port (the setting FETCH_ALLOW)"
 
 
 class PageInside(InvalidRequest):
     """The address itself says that it leads inside a network, or to a port that is no web server's."""
 
     def __init__(self) -> None:
-        msg = "addresses inside a network are not fetched, nor IP addresses on ports but 80 (http) and 443 (https)"
+        msg = (
+            "addresses inside a network are not fetched, nor IP addresses on ports but 80 (http) and 443 (https), "
+            f"unless {_ALLOWED}"
+        )
         super().__init__(
             f"url: {msg}. Name a page of the public Internet, or {_INSTEAD}.",
             details=[{"field": "url", "message": msg}],
@@ -27,8 +31,8 @@ class PageFailed(AppError):
     def __init__(self, status: int | None = None) -> None:
         if status is None:
             super().__init__(
-                "The page could not be fetched: its address must be public and on the usual port, and its server must "
-                f"answer. Check the address; if it is right, retry later, or {_INSTEAD}."
+                f"The page could not be fetched: its address must be public and on the usual port, unless {_ALLOWED}, "
+                f"and its server must answer. Check the address; if it is right, retry later, or {_INSTEAD}."
             )
             return
         retry = "retry later" if status >= 500 or status == 429 else "check the address"  # noqa: PLR2004

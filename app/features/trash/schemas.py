@@ -70,5 +70,8 @@ class PurgedItem(Model):
     kind: TrashKind
     purged: Annotated[
         dict[str, int],
-        Field(description="How many rows of what were removed; a narrow key sees those of the item alone."),
+        Field(
+            description="How many rows of what were removed now (the search index forgets its part before, while the "
+            "item lies in the trash); a narrow key sees those of the item alone."
+        ),
     ]

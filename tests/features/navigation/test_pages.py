@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -47,6 +48,24 @@ async def test_a_search_for_nothing_and_of_strange_letters_is_answered(service, 
         answer = await person.get(f"{SEARCH}?{query}")
         assert answer.status_code in (200, 400, 404), query
         assert "<h1" in answer.text
+
+
+@proves("DASH-SEARCH")
+async def test_a_search_by_meaning_that_finds_nothing_leads_to_the_same_one_as_it_stands(service, make, alice):
+    person = await signed_in(service, make, alice)
+    made = await make.document(
+        alice.client,
+        title="Log of the harbour",
+        content="The harbour master asks for ZXPTGRQ7 by the pier.",
+        tags=["a&b"],
+    )
+    await make.indexed(alice)
+    nothing = (await person.get(f"{SEARCH}?q=ptgr&tag=a%26b&type=documents")).text
+    (link,) = re.findall(r'href="([^"]+)">Look for the text as it stands', nothing)
+    found = (await person.get(SEARCH + html.unescape(link))).text
+    assert f"hit-{made['id']}" in found
+    for shown in (found, (await person.get(f"{SEARCH}?q=zeppelin&mode=literal")).text):
+        assert "Look for the text as it stands" not in shown
 
 
 @proves("DASH-SEARCH")

@@ -38,3 +38,4 @@ async def test_what_cannot_be_saved_says_why_and_keeps_the_form(service, make, a
     assert 'class="notice bad"' in answer.text
     assert "url:" not in answer.text
     assert "Address: " in answer.text
+    assert "FETCH_ALLOW" in answer.text

@@ -175,6 +175,7 @@ async def test_an_address_that_leads_inside_by_itself_is_refused_with_the_policy
     error = answer.json()["error"]
     assert error["message"].startswith("url: addresses inside a network are not fetched")
     assert error["details"][0]["field"] == "url"
+    assert "FETCH_ALLOW" in error["message"]
 
 
 @proves("DOC-15-SSRF")

@@ -332,8 +332,10 @@ async def test_before_everything_there_was_nothing_and_the_future_is_now(semanti
     [
         ({"asOf": "1"}, "a revision number counts for one item alone"),
         ({"asOf": "99999999999"}, "a revision number counts for one item alone"),
-        ({"asOf": "yesterday"}, "a time with its zone"),
-        ({"asOf": "2026-05-01T12:00:00"}, "a time with its zone"),
+        ({"asOf": "yesterday"}, "must be a time with its zone, such as 2026-05-01T00:00:00Z"),
+        ({"asOf": "2026-05-01"}, "must be a time with its zone, such as 2026-05-01T00:00:00Z"),
+        ({"asOf": "2026-05-01T12:00:00"}, "must be a time with its zone"),
+        ({"asOf": "0"}, "must be a time with its zone"),
         ({"asOf": "0001-01-01T00:00:00Z"}, "a time of the years 1900 to 9998"),
         ({"asOf": "9999-12-31T23:59:59-23:59"}, "a time of the years 1900 to 9998"),
         ({"asOf": "2026-05-01T12:00:00Z", "type": "prompts"}, "only documents are searched as they were"),
@@ -346,6 +348,7 @@ async def test_what_a_search_cannot_go_back_to_is_refused(options, said, alice):
     error = answer.json()["error"]
     assert "asOf" in error["message"]
     assert said in error["message"]
+    assert "must be a revision" not in error["message"]
 
 
 @proves("SEARCH-AS-OF")

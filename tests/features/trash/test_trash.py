@@ -162,6 +162,16 @@ async def test_a_purge_removes_everything_and_counts_it(alice, make, index, sql)
 
 
 @proves("TRASH-PURGE")
+async def test_a_purge_counts_of_the_index_what_it_had_not_forgotten_by_then(alice, make, index):
+    made = await make.document(alice.client, title="Cellar", content="Under the floor.")
+    await index.run(alice.workspace_id)
+    await alice.client.delete(f"/v1/documents/{made['id']}")
+    await index.run(alice.workspace_id)
+    counts = (await alice.client.delete(f"/v1/trash/{made['id']}")).json()["data"]["purged"]
+    assert (counts["chunks"], counts["postings"], counts["vectors"], counts["versions"]) == (0, 0, 0, 1)
+
+
+@proves("TRASH-PURGE")
 async def test_a_retry_of_a_write_about_a_purged_item_is_gone_and_not_done_again(alice):
     headers = {"idempotency-key": str(uuid.uuid4())}
     body = {"title": "Once", "content": "c"}
