@@ -405,6 +405,8 @@ REQUIREMENTS |= {
     "PACK": "GET /v1/pack answers one text within a budget of tokens, exactly counted, with revisions and a hash",
     "PACK-SAME": "the same request over the same texts gives the same bytes, and its hash gives them again",
     "PACK-LEFT": "a pack tells what it left out of which document, and why",
+    "PACK-BEGIN": "a document longer than the budget goes in from its beginning, in whole passages, and the pack says how many",
+    "PACK-FIT": "what does not fit a query fills no pack, which tells what its best passage needs where it has no room",
     "PACK-REACH": "a pack is gone with a purged document, and absent for who does not see all that it names",
     "UPLOAD": "POST upload takes a form with a file and answers 202, `processing`; its text comes as version 2",
     "UPLOAD-KINDS": "every kind that a refusal offers is read: PDF, Office, OpenDocument, mail, tables, text and more",
