@@ -97,7 +97,9 @@ async def make_pack(ctx: Context, args: MakePack, composed: tuple[Manifest, str]
     """Put what is stored about a query, or in a collection or document, into one text of at most so many tokens.
 
     The same request over the same texts gives the same bytes and the same `hash`, under which the pack can be got
-    again. It lists the revisions that it quotes, counts its tokens exactly, and says what it left out and why.
+    again. It lists the revisions that it quotes, counts its tokens exactly, and says what it left out and why. Where no
+    whole document fits, the first goes in from its beginning. `notice` tells that, and where nothing stored fits the
+    query or its best passage has no room.
     """
     manifest, text = composed
     kept = manifest.model_dump(mode="json", by_alias=True)

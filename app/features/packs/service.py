@@ -68,14 +68,14 @@ class Choice:
         )
 
 
-async def compose(  # noqa: PLR0913  what a pack is made of
+async def compose(
     args: MakePack, budget: int, pieces: Sequence[Piece], begun: Begun | None, pending: int, notice: str | None
 ) -> tuple[Manifest, str]:
     """Choose of pieces, best first, what fits a budget; beside the event loop, since tokens are counted."""
     return await asyncio.to_thread(_compose, args, budget, pieces, begun, pending, notice)
 
 
-def _compose(  # noqa: PLR0913
+def _compose(
     args: MakePack, budget: int, pieces: Sequence[Piece], begun: Begun | None, pending: int, notice: str | None
 ) -> tuple[Manifest, str]:
     choice = _choose(pieces, budget)

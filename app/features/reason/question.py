@@ -16,36 +16,34 @@ if TYPE_CHECKING:
 _AROUND: Final = ".,;:!?¿¡\"'`´()[]{}<>“”„‘’‚«»‹›…*_|।؟،؛。！？、，：；（）「」『』"
 _ENGLISH: Final = "english"
 
+_QUESTION_WORDS: Final = {
+    "arabic": "كم ما ماذا من متى أين كيف لماذا هل أي أية هي هو",
+    "danish": "hvad hvem hvis hvilken hvilket hvilke hvor hvornår hvordan hvorfor mange meget længe ofte betyder",
+    "dutch": "wat wie wiens welk welke waar wanneer hoe hoeveel waarom veel lang vaak betekent",
+    "finnish": "mikä mitä mitkä kuka kenen missä mistä mihin milloin koska miten kuinka miksi paljonko monta "
+    "kauan usein tarkoittaa",
+    "french": "que quoi qui quel quelle quels quelles où quand comment combien pourquoi qu'est-ce est-ce est-il "
+    "est-elle sont-ils sont-elles a-t-il a-t-elle y-a-t-il signifie longtemps souvent",
+    "german": "was wer wen wem wessen wie wo woher wohin wann warum wieso weshalb welche welcher welches welchen "
+    "welchem wieviel wieviele viel viele lang lange oft heißt bedeutet gibt",
+    "greek": "τι ποιος ποια ποιο ποιοι πού που πότε πώς πως πόσο πόσα πόσοι γιατί είναι ο η το οι τα του της των "
+    "τον την στο στη στην στον και να με για από σε",
+    "hindi": "क्या कौन किस किसका किसकी किसके कब कहाँ कहां कैसे कैसा क्यों कितना कितने कितनी",
+    "hungarian": "mi mit mik ki kit kié milyen melyik hol honnan hová mikor hogyan miért mennyi hány meddig jelent",
+    "italian": "cosa cos'è chi quale quali qual qual'è dov'è dove quando come quanto quanta quanti quante perché "
+    "significa",
+    "norwegian": "hva hvem hvis hvilken hvilket hvilke hvor når hvordan hvorfor mange mye lenge ofte betyr",
+    "portuguese": "que quê quem qual quais onde quando como quanto quanta quantos quantas porquê significa",
+    "romanian": "ce cine care unde când cum cât câtă câți câte cui înseamnă",
+    "russian": "что кто чей какой какая какое какие каков какова где куда откуда когда как сколько почему "
+    "зачем долго часто означает значит",
+    "spanish": "qué quién quiénes cuál cuáles dónde cuándo cómo cuánto cuánta cuántos cuántas por significa",
+    "swedish": "vad vem vems vilken vilket vilka var när hur varför många mycket länge ofta betyder",
+    "turkish": "ne kim kimin hangi nerede nereye nereden nasıl niçin neden niye kaç mi mı mu mü demek",
+}
 _ASKING: Final = {
     _ENGLISH: sentences.COMMON,
-    **{
-        language: frozenset(words.split())
-        for language, words in {
-            "arabic": "كم ما ماذا من متى أين كيف لماذا هل أي أية هي هو",
-            "danish": "hvad hvem hvis hvilken hvilket hvilke hvor hvornår hvordan hvorfor mange meget længe ofte betyder",
-            "dutch": "wat wie wiens welk welke waar wanneer hoe hoeveel waarom veel lang vaak betekent",
-            "finnish": "mikä mitä mitkä kuka kenen missä mistä mihin milloin koska miten kuinka miksi paljonko monta "
-            "kauan usein tarkoittaa",
-            "french": "que quoi qui quel quelle quels quelles où quand comment combien pourquoi qu'est-ce est-ce est-il "
-            "est-elle sont-ils sont-elles a-t-il a-t-elle y-a-t-il signifie longtemps souvent",
-            "german": "was wer wen wem wessen wie wo woher wohin wann warum wieso weshalb welche welcher welches welchen "
-            "welchem wieviel wieviele viel viele lang lange oft heißt bedeutet gibt",
-            "greek": "τι ποιος ποια ποιο ποιοι πού που πότε πώς πως πόσο πόσα πόσοι γιατί είναι ο η το οι τα του της των "
-            "τον την στο στη στην στον και να με για από σε",
-            "hindi": "क्या कौन किस किसका किसकी किसके कब कहाँ कहां कैसे कैसा क्यों कितना कितने कितनी",
-            "hungarian": "mi mit mik ki kit kié milyen melyik hol honnan hová mikor hogyan miért mennyi hány meddig jelent",
-            "italian": "cosa cos'è chi quale quali qual qual'è dov'è dove quando come quanto quanta quanti quante perché "
-            "significa",
-            "norwegian": "hva hvem hvis hvilken hvilket hvilke hvor når hvordan hvorfor mange mye lenge ofte betyr",
-            "portuguese": "que quê quem qual quais onde quando como quanto quanta quantos quantas porque porquê significa",
-            "romanian": "ce cine care unde când cum cât câtă câți câte cui înseamnă",
-            "russian": "что кто чей какой какая какое какие каков какова где куда откуда когда как сколько почему зачем "
-            "долго часто означает значит",
-            "spanish": "qué quién quiénes cuál cuáles dónde cuándo cómo cuánto cuánta cuántos cuántas por significa",
-            "swedish": "vad vem vems vilken vilket vilka var när hur varför många mycket länge ofta betyder",
-            "turkish": "ne kim kimin hangi nerede nereye nereden nasıl niçin neden niye kaç mi mı mu mü demek",
-        }.items()
-    },
+    **{language: frozenset(sentences.folded(words).split()) for language, words in _QUESTION_WORDS.items()},
 }
 """Words that ask how much, who, when or what; of the others Postgres knows those that say nothing."""
 
@@ -77,7 +75,7 @@ def meant(words: Collection[str], stops: Mapping[str, Collection[str]]) -> tuple
     `stops` has those words that Postgres leaves out, by language. English comes first, and wins ties.
     """
     silent = {
-        language: {word for word in words if word in stops.get(language, ()) or word.casefold() in asking}
+        language: {word for word in words if word in stops.get(language, ()) or sentences.folded(word) in asking}
         for language, asking in _ASKING.items()
     }
     own = max(silent.values(), key=len)

@@ -51,10 +51,15 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
+def folded(text: str) -> str:
+    """Write a text as words are compared: in one case, with one apostrophe."""
+    return text.casefold().replace("’", "'")
+
+
 def terms(text: str) -> frozenset[str]:
     """Give the words that carry meaning, cut to their stems; scripts without spaces give pairs of characters."""
     found: set[str] = set()
-    for word in _WORD.findall(text.casefold().replace("’", "'")):
+    for word in _WORD.findall(folded(text)):
         if word >= _WIDE:
             found.update(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
         elif word not in COMMON:
@@ -77,7 +82,7 @@ def differing(one: str, other: str) -> frozenset[str]:
     """
     ours, theirs = terms(one), terms(other)
     alike = 2 * len(ours & theirs) / max(len(ours) + len(theirs), 1)
-    negated = bool((ours ^ theirs) & _NEGATIONS) or ("n't" in one.casefold()) != ("n't" in other.casefold())
+    negated = bool((ours ^ theirs) & _NEGATIONS) or ("n't" in folded(one)) != ("n't" in folded(other))
     if alike < _SAME_SUBJECT or not (negated or (ours - theirs and theirs - ours)):
         return frozenset()
     return ours ^ theirs

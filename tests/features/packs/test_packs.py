@@ -149,7 +149,10 @@ async def test_a_best_passage_without_room_is_told_with_the_tokens_that_it_needs
     assert "whale" in enough["text"]
     assert "notice" not in enough
     less = await pack(alice, query="lighthouse lamp oil wick keeper", tokens=5)
-    assert (less["text"], less["notice"]) == ("", f"The best passage does not fit: it needs {said[1]} tokens; nor do others.")
+    assert (less["text"], less["notice"]) == (
+        "",
+        f"The best passage does not fit: it needs {said[1]} tokens; nor do others.",
+    )
 
 
 @proves("PACK-LEFT")
