@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from app.features.collections import service as collections
@@ -11,7 +12,8 @@ from app.features.navigation.service import gather
 from app.features.packs import queries, service
 from app.features.packs.errors import PackNotFound
 from app.features.packs.schemas import MAX_TOKENS, GetPack, MakePack, Manifest, Pack
-from app.features.packs.service import Piece
+from app.features.packs.service import Begun, Piece
+from app.features.search.service import THRESHOLD
 from app.gate.operation import Context, effect, query
 from app.gate.policy import Rate, Scope
 from app.kit.schema import One
@@ -30,10 +32,13 @@ async def _compose(ctx: Context, args: MakePack) -> tuple[Manifest, str]:
     if args.query is None:
         async with ctx.snapshot() as tx:
             pieces, pending, notice = await _whole(tx, args, budget), 0, None
+            begun = await _begun(tx, pieces[0], budget) if pieces else None
     else:
+        begun = None
         # not reranked: of a model that may fail, the same request would have other bytes
         found = await gather(ctx, args.query, args, _CANDIDATES, reranked=False)
-        rows, pending, notice = [passage.row for passage in found.passages], found.pending, found.notice
+        fit = [passage for passage in found.passages if passage.by_words or passage.score >= THRESHOLD]
+        rows, pending, notice = [passage.row for passage in fit], found.pending, found.notice
         pieces = [
             Piece(
                 row["document_id"],
@@ -46,7 +51,7 @@ async def _compose(ctx: Context, args: MakePack) -> tuple[Manifest, str]:
             )
             for row in rows
         ]
-    return await service.compose(args, budget, pieces, pending, notice)
+    return await service.compose(args, budget, pieces, begun, pending, notice)
 
 
 async def _whole(tx: Tx, args: MakePack, budget: int) -> list[Piece]:
@@ -71,6 +76,16 @@ async def _whole(tx: Tx, args: MakePack, budget: int) -> list[Piece]:
     return pieces
 
 
+async def _begun(tx: Tx, first: Piece, budget: int) -> Begun:
+    """Read where the passages of the first text end, and of one that is too long as many as might fit."""
+    ends = await queries.list_ends(tx, first.document_id)
+    if first.text is not None:
+        return Begun(first, ends)
+    end = max([*ends[:1], *(end for end in ends if end <= budget * _MOST_BYTES)], default=0)
+    texts = await queries.read_texts(tx, [(first.document_id, first.revision, 0, end)])
+    return Begun(replace(first, text="".join(texts)), ends)
+
+
 @effect(
     "packs.make",
     prepare=_compose,
@@ -82,7 +97,9 @@ async def make_pack(ctx: Context, args: MakePack, composed: tuple[Manifest, str]
     """Put what is stored about a query, or in a collection or document, into one text of at most so many tokens.
 
     The same request over the same texts gives the same bytes and the same `hash`, under which the pack can be got
-    again. It lists the revisions that it quotes, counts its tokens exactly, and says what it left out and why.
+    again. It lists the revisions that it quotes, counts its tokens exactly, and says what it left out and why. Where no
+    whole document fits, the first goes in from its beginning. `notice` tells that, and where nothing stored fits the
+    query or its best passage has no room.
     """
     manifest, text = composed
     kept = manifest.model_dump(mode="json", by_alias=True)

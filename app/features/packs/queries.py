@@ -28,6 +28,17 @@ SELECT d.id, d.title, d.revision, octet_length(t.content) AS size,
  WHERE d.workspace_id = $1 AND d.id = $2 AND d.deleted_at IS NULL
 """
 
+# Known once the text as it is now has been indexed.
+_ENDS = """
+SELECT c.end_index
+  FROM documents d
+  JOIN chunks c ON c.workspace_id = $1 AND c.document_id = d.id AND c.level = 'paragraph'
+  JOIN document_revisions r ON r.workspace_id = $1 AND r.document_id = d.id AND r.revision = c.revision
+   AND r.content_digest = d.content_digest
+ WHERE d.workspace_id = $1 AND d.id = $2 AND d.deleted_at IS NULL
+ ORDER BY c.ordinal
+"""
+
 # The oldest member first: what is added later changes the end of a pack, not its beginning.
 _MEMBERS = """
 SELECT d.id, d.title, d.revision
@@ -84,6 +95,11 @@ _WITH_OLD = f"SELECT DISTINCT workspace_id FROM packs WHERE used_at < clock_time
 async def read_document(tx: Tx, document_id: UUID, most: int) -> asyncpg.Record | None:
     """Read a document's title, revision, size and, where it has at most `most` bytes, content."""
     return await tx.fetchrow(_DOCUMENT, tx.workspace_id, document_id, most)
+
+
+async def list_ends(tx: Tx, document_id: UUID) -> list[int]:
+    """List where the passages of a document end, in the order of its text; none while the text is not indexed."""
+    return [row["end_index"] for row in await tx.fetch(_ENDS, tx.workspace_id, document_id)]
 
 
 async def list_members(tx: Tx, collection_id: UUID, document_id: UUID | None) -> list[asyncpg.Record]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +36,16 @@ class Piece:
     text: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A document that goes in as far as it fits, where nothing fits whole."""
+
+    piece: Piece
+    """Its text, or as much of it as might fit."""
+    ends: Sequence[int]
+    """Where its passages end, by characters; none where that is not known yet."""
+
+
 @dataclass(slots=True)
 class Choice:
     """The pieces that were taken, best first, and what was left out, by document and reason."""
@@ -59,21 +69,25 @@ class Choice:
 
 
 async def compose(
-    args: MakePack, budget: int, pieces: Sequence[Piece], pending: int, notice: str | None
+    args: MakePack, budget: int, pieces: Sequence[Piece], begun: Begun | None, pending: int, notice: str | None
 ) -> tuple[Manifest, str]:
     """Choose of pieces, best first, what fits a budget; beside the event loop, since tokens are counted."""
-    return await asyncio.to_thread(_compose, args, budget, pieces, pending, notice)
+    return await asyncio.to_thread(_compose, args, budget, pieces, begun, pending, notice)
 
 
 def _compose(
-    args: MakePack, budget: int, pieces: Sequence[Piece], pending: int, notice: str | None
+    args: MakePack, budget: int, pieces: Sequence[Piece], begun: Begun | None, pending: int, notice: str | None
 ) -> tuple[Manifest, str]:
     choice = _choose(pieces, budget)
-    documents, text, tokens = _written(choice, budget)
-    left = list(choice.left.values())
-    notices = [notice] if notice is not None else []
+    notices = [notice]
+    if args.query is not None:
+        notices.append(_unfit(choice, pieces))
+    elif begun is not None and not choice.taken:
+        notices.append(_begin(choice, begun, budget))
     if args.tokens > budget:
         notices.append(f"tokens {args.tokens} is over the cap; {budget} were the budget.")
+    documents, text, tokens = _written(choice, budget)
+    left = list(choice.left.values())
     manifest = Manifest(
         query=args.query,
         collection_id=args.collection_id,
@@ -86,9 +100,44 @@ def _compose(
         left_out=left[:_MOST_LEFT_OUT],
         left_out_more=len(left[_MOST_LEFT_OUT:]),
         pending=pending,
-        notice=" ".join(notices) or None,
+        notice=" ".join(filter(None, notices)) or None,
     )
     return manifest, text
+
+
+def _unfit(choice: Choice, pieces: Sequence[Piece]) -> str | None:
+    """Say where nothing fits the query, or the best does not fit the budget."""
+    if not pieces:
+        return "Nothing stored fits the query."
+    if pieces[0] in choice.taken:
+        return None
+    lesser = "the text is of lesser ones" if choice.taken else "nor do others"
+    return f"The best passage does not fit: it needs {_cost(pieces[0], set())} tokens; {lesser}."
+
+
+def _begin(choice: Choice, begun: Begun, budget: int) -> str:
+    """Take as many whole passages from a document's beginning as fit, note how many do not, and say so."""
+    piece, ends, text = begun.piece, begun.ends, begun.piece.text or ""
+    if not ends:
+        return "The text is longer than the budget, and its passages are not known before it is indexed."
+    spent, count, start = _cost(replace(piece, text=""), set()), 0, 0
+    for end in ends:
+        spent += tokenizer.count(text[start:end])
+        if spent > budget or end > len(text):
+            break
+        count, start = count + 1, end
+    key = piece.document_id, Reason.BUDGET
+    rest = choice.left[key].tokens
+    if count:
+        choice.taken.append(replace(piece, end=start, text=text[:start]))
+        rest = None if rest is None else tokenizer.count(text[start:])
+    choice.left[key] = choice.left[key].model_copy(update={"passages": len(ends) - count, "tokens": rest})
+    if not count:
+        return f"Nothing fits: the first of {len(ends)} passages needs {spent} tokens."
+    return (
+        f"The text is longer than the budget: these are the first {count} of {len(ends)} passages; a query chooses "
+        "among them."
+    )
 
 
 def _choose(pieces: Iterable[Piece], budget: int) -> Choice:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from app.features.indexing.service import Embedder, Vector
     from app.features.navigation.service import Passage
+    from app.features.reason.question import Question
     from app.features.reason.schemas import Citation
 
 MAX_SENTENCES: Final = 8
@@ -37,7 +38,6 @@ _NEAR_BEST: Final = 0.6
 """A sentence below this share of the best one's score adds little."""
 
 _WORDS_ALONE: Final = 0.5
-_AROUND: Final = ".,;:!?\"'()[]{}“”‘’«»…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +72,29 @@ class Extract:
     citations: list[Citation]
 
 
-async def extract(embedder: Embedder, query: str, passages: Sequence[Passage]) -> Extract:
+async def extract(embedder: Embedder, question: Question, passages: Sequence[Passage]) -> Extract:
     """Choose the sentences that answer a question; nothing is said that is not quoted."""
-    candidates = _candidates(query, passages)
+    candidates = _candidates(question.terms, passages)
     if not candidates:
         return Extract("", [])
-    wanted = await embedder.embed_query(query)
+    wanted = await embedder.embed_query(question.text)
     vectors = await embedder.embed([item.text for item in candidates])
     scored = [_scored(item, wanted, vector) for item, vector in zip(candidates, vectors, strict=True)]
     chosen = _chosen(scored)
-    pairs = _disagreements(query, chosen)
+    pairs = _disagreements(question.terms, chosen)
     return Extract(_written(chosen, pairs), [cite(item.passage, item.start, item.end, item.score) for item in chosen])
 
 
-def missing_terms(query: str, passages: Sequence[Passage]) -> list[str]:
+def missing_words(question: Question, passages: Sequence[Passage]) -> list[str]:
     """List the question's words that no passage has, nor the title or headings above one."""
     said: set[str] = set()
     for passage in passages:
         row = passage.row
         said |= sentences.terms(" ".join([row["document_title"], *row["section_path"], row["content"]]))
-    words = dict.fromkeys(word.strip(_AROUND) for word in query.split())
-    return [word for word in words if (found := sentences.terms(word)) and not found & said]
+    return [word for word in question.words if (found := sentences.terms(word)) and not found & said]
 
 
-def _candidates(query: str, passages: Sequence[Passage]) -> list[Sentence]:
-    asked = sentences.terms(query)
+def _candidates(asked: frozenset[str], passages: Sequence[Passage]) -> list[Sentence]:
     found: dict[str, Sentence] = {}
     for passage in passages:
         content = passage.row["content"]
@@ -127,9 +125,8 @@ def _chosen(scored: list[Sentence]) -> list[Sentence]:
     return sorted(kept, key=lambda item: (order.index(item.document_id), item.passage.row["start_index"] + item.start))
 
 
-def _disagreements(query: str, chosen: list[Sentence]) -> list[tuple[Sentence, Sentence]]:
+def _disagreements(asked: frozenset[str], chosen: list[Sentence]) -> list[tuple[Sentence, Sentence]]:
     """Pair statements of different documents that say different things of one subject, which the question names."""
-    asked = sentences.terms(query)
     pairs = ((one, other) for one, other in combinations(chosen, 2) if one.document_id != other.document_id)
     return [
         (one, other)

@@ -11,7 +11,8 @@ from app.features.navigation.service import gather
 from app.features.reason import queries, service
 from app.features.reason.citations import digest_of, parse_pin
 from app.features.reason.errors import CitationGone, CitationNotFound
-from app.features.reason.extract import missing_terms
+from app.features.reason.extract import missing_words
+from app.features.reason.question import read_question
 from app.features.reason.remote import Model
 from app.features.reason.schemas import (
     MAX_LIMIT,
@@ -50,8 +51,10 @@ async def reason(ctx: Context, args: Reason) -> One[Answer]:
     started = time.perf_counter()
     limit = min(args.limit, MAX_LIMIT)
     gathered = await gather(ctx, args.query, args, limit)
-    draft = await service.answer(ctx, args.query, gathered.passages) if gathered.passages else service.Draft()
-    limitations = [*_limitations(args, limit, gathered, draft), *draft.limitations]
+    question = await read_question(ctx, args.query)
+    draft = await service.answer(ctx, question, gathered.passages) if gathered.passages else service.Draft()
+    missing = missing_words(question, gathered.passages)
+    limitations = [*_limitations(args, limit, gathered, draft, missing), *draft.limitations]
     if not draft.answer:  # nothing found is one gap, which says all there is to say (contract 2.4)
         limitations = [" ".join(limitations)]
     terms = ctx.get(Model).terms
@@ -117,7 +120,7 @@ async def open_citation(ctx: Context, args: OpenCitation) -> One[OpenedCitation]
     return One(data=opened)
 
 
-def _limitations(args: Reason, limit: int, gathered: Gathered, draft: Draft) -> list[str]:
+def _limitations(args: Reason, limit: int, gathered: Gathered, draft: Draft, missing: list[str]) -> list[str]:
     """Say what the search itself left out."""
     found = []
     count = len(gathered.passages)
@@ -130,8 +133,8 @@ def _limitations(args: Reason, limit: int, gathered: Gathered, draft: Draft) -> 
         found.append(f"Only the {count} nearest passages were read; others may say more.")
     if args.limit > limit:
         found.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} passages are read.")
-    if count and (words := missing_terms(args.query, gathered.passages)[:_MISSING]):
-        found.append(f"No passage read mentions: {', '.join(words)}.")
+    if count and missing:
+        found.append(f"No passage read mentions: {', '.join(missing[:_MISSING])}.")
     if gathered.notice is not None:
         found.append(gathered.notice)
     if gathered.pending:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     import asyncpg
@@ -28,8 +29,21 @@ SELECT d.purged_at IS NOT NULL AS purged, d.deleted_at IS NOT NULL AS deleted, d
  WHERE d.workspace_id = $1 AND d.id = $2
 """
 
+# The stop words of Postgres, and those of the index where Postgres knows none.
+_STOPS = """
+SELECT language, array_agg(word) AS words
+  FROM unnest($1::text[]) AS language CROSS JOIN unnest($2::text[]) AS word
+ WHERE tsvector_to_array(to_tsvector(language::regconfig, word)) <@ search_stops(language)
+ GROUP BY language
+"""
+
 
 async def open_pin(tx: Tx, pin: Pin, reader: UUID) -> asyncpg.Record | None:
     """Read the text that was cited, and the place in the current text where it stands (NULL: nowhere)."""
     length = pin.end - pin.start
     return await tx.fetchrow(_OPEN, tx.workspace_id, pin.document_id, pin.revision, pin.start, length, reader)
+
+
+async def list_stops(tx: Tx, languages: Sequence[str], words: Sequence[str]) -> dict[str, list[str]]:
+    """Tell which of some words the index leaves out, since they say nothing, in each of some languages."""
+    return {row["language"]: row["words"] for row in await tx.fetch(_STOPS, languages, words)}

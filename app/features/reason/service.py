@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from app.features.navigation.service import Passage
     from app.features.reason.citations import Validated
+    from app.features.reason.question import Question
     from app.features.reason.remote import Said, Terms
     from app.features.reason.schemas import Citation
     from app.gate.operation import Context
@@ -55,23 +56,23 @@ class Draft:
     mode: Mode = Mode.EXTRACTIVE
 
 
-async def answer(ctx: Context, query: str, passages: Sequence[Passage]) -> Draft:
+async def answer(ctx: Context, question: Question, passages: Sequence[Passage]) -> Draft:
     """Answer with the model where there is one, it may be asked and cites what it was given; else quote."""
     terms = ctx.get(Model).terms
     if terms is None:
-        draft = await _quoted(ctx, query, passages, "No language model is configured")
+        draft = await _quoted(ctx, question, passages, "No language model is configured")
         return draft if draft.answer else Draft()
     spent = await ctx.get(Limiter).spend(str(ctx.workspace_id), "reason-model", Limit(terms.calls_per_day, _DAY))
     if not spent.allowed:
-        return await _quoted(ctx, query, passages, f"The {terms.calls_per_day} model calls of the day are spent")
+        return await _quoted(ctx, question, passages, f"The {terms.calls_per_day} model calls of the day are spent")
     try:
-        return await _asked(ctx, query, passages, terms)
+        return await _asked(ctx, question.text, passages, terms)
     except CallFailed as error:
-        return await _quoted(ctx, query, passages, f"The language model failed ({error})")
+        return await _quoted(ctx, question, passages, f"The language model failed ({error})")
 
 
-async def _quoted(ctx: Context, query: str, passages: Sequence[Passage], why: str) -> Draft:
-    found = await extract(ctx.get(Embedder), query, passages)
+async def _quoted(ctx: Context, question: Question, passages: Sequence[Passage], why: str) -> Draft:
+    found = await extract(ctx.get(Embedder), question, passages)
     said = f"{why}: the answer quotes, and infers nothing." if found.answer else f"{why}."
     return Draft(found.answer, found.citations, [said])
 

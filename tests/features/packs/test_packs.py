@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from uuid import UUID
 
 import pytest
 
 from app.kit import tokenizer
+from app.kit.markdown.chunks import chunk as chunks_of
 from tests.contract.requirements import proves
 
 HARBOUR = "# Harbour\n\nAda Lund is the harbour master of Vik.\n\n## Tides\n\nThe tide gauge is read at noon.\n"
@@ -76,11 +79,80 @@ async def test_the_budget_holds_and_what_has_no_room_is_named_with_its_cost(alic
         left = {item["documentId"]: item for item in made["leftOut"] if item["reason"] == "budget"}
         assert left[long["id"]]["tokens"] > 0
         assert left[long["id"]]["title"] == "Text 0"
-    whole = await pack(alice, documentId=long["id"], tokens=50)
-    assert (whole["text"], whole["tokens"], whole["documents"]) == ("", 0, [])
-    assert whole["leftOut"][0]["reason"] == "budget"
     over = await pack(alice, documentId=mill["id"], tokens=99_999)
     assert (over["budget"], over["notice"]) == (32_000, "tokens 99999 is over the cap; 32000 were the budget.")
+
+
+@proves("PACK", "PACK-SAME", "PACK-BEGIN")
+async def test_a_document_that_is_longer_than_the_budget_goes_in_from_its_beginning(alice, make, filled, index):
+    text = "# Log\n\n" + "\n\n".join(LONG.split("\n\n") * 25)
+    (long,) = await filled(text)
+    passages = sum(chunk.level == "paragraph" for chunk in chunks_of(UUID(long["id"]), "Text 0", text))
+    for tokens in (200, 1_000):
+        made = await pack(alice, documentId=long["id"], tokens=tokens)
+        (document,), (left,) = made["documents"], made["leftOut"]
+        (span,) = document["spans"]
+        assert tokens - 150 < made["tokens"] == tokenizer.count(made["text"]) <= tokens
+        assert (span["startIndex"], made["text"].endswith("\n\n" + text[: span["endIndex"]])) == (0, True)
+        assert text[span["endIndex"] :].startswith("\n\n")
+        assert left["reason"] == "budget"
+        said = re.search(r"these are the first (\d+) of (\d+) passages; a query chooses among them", made["notice"])
+        assert int(said[1]) + left["passages"] == int(said[2]) == passages
+        assert await pack(alice, documentId=long["id"], tokens=tokens) == made
+        assert (await alice.client.get(f"/v1/packs/{made['hash']}")).json()["data"] == made
+    shelf = await make.collection(alice.client, items=[long["id"]])
+    assert (await pack(alice, collectionId=shelf["id"], tokens=1_000))["text"] == made["text"]
+    few = await pack(alice, documentId=long["id"], tokens=20)
+    needed = int(re.fullmatch(r"Nothing fits: the first of \d+ passages needs (\d+) tokens\.", few["notice"])[1])
+    assert (few["text"], few["tokens"], few["leftOut"][0]["passages"]) == ("", 0, int(said[2]))
+    assert (await pack(alice, documentId=long["id"], tokens=needed - 1))["text"] == ""
+    assert "Log" in (await pack(alice, documentId=long["id"], tokens=needed))["text"]
+
+
+@proves("PACK-BEGIN")
+async def test_the_beginning_is_of_the_text_as_it_is_or_the_pack_says_that_it_waits_for_the_index(alice, filled, index):
+    (long,) = await filled(LONG)
+    url = f"/v1/documents/{long['id']}"
+    await alice.client.patch(url, json={"title": "Renamed"})
+    renamed = await pack(alice, documentId=long["id"], tokens=200)
+    assert renamed["text"].startswith("# Renamed")
+    assert "day 0 tells" in renamed["text"]
+    await alice.client.patch(url, json={"content": LONG.replace("rain", "hail")})
+    waiting = await pack(alice, documentId=long["id"], tokens=200)
+    assert (waiting["text"], waiting["notice"]) == (
+        "",
+        "The text is longer than the budget, and its passages are not known before it is indexed.",
+    )
+    await index.run(alice.workspace_id)
+    assert "hail" in (await pack(alice, documentId=long["id"], tokens=200))["text"]
+
+
+@proves("PACK-FIT")
+async def test_what_does_not_fit_the_query_is_no_filling(alice, filled):
+    await filled(HARBOUR, MILL)
+    none = await pack(alice, query="qqqxyz")
+    assert (none["text"], none["tokens"], none["documents"], none["leftOut"]) == ("", 0, [], [])
+    assert none["notice"] == "Nothing stored fits the query."
+    assert (await alice.client.get(f"/v1/packs/{none['hash']}")).json()["data"] == none
+
+
+@proves("PACK-FIT")
+async def test_a_best_passage_without_room_is_told_with_the_tokens_that_it_needs(alice, filled):
+    best = "The lighthouse lamp burns whale oil, and its keeper trims the wick at dusk. " * 4
+    await filled(best, "A lamp.")
+    small = await pack(alice, query="lighthouse lamp oil wick keeper", tokens=60)
+    assert "A lamp." in small["text"]
+    said = re.fullmatch(
+        r"The best passage does not fit: it needs (\d+) tokens; the text is of lesser ones\.", small["notice"]
+    )
+    enough = await pack(alice, query="lighthouse lamp oil wick keeper", tokens=int(said[1]))
+    assert "whale" in enough["text"]
+    assert "notice" not in enough
+    less = await pack(alice, query="lighthouse lamp oil wick keeper", tokens=5)
+    assert (less["text"], less["notice"]) == (
+        "",
+        f"The best passage does not fit: it needs {said[1]} tokens; nor do others.",
+    )
 
 
 @proves("PACK-LEFT")

@@ -9,6 +9,7 @@ import pytest
 
 from app.features.reason import sentences
 from app.features.reason.citations import Pin, parse_pin
+from app.features.reason.question import meant
 from tests.contract.requirements import proves
 from tests.support.rows import checksum
 
@@ -109,6 +110,54 @@ async def test_a_question_in_other_words_than_the_text_is_answered(alice, shelf)
     )
     assert "“We must be honest: the threat to democracy must be defeated.”" in data["answer"]
     assert "No passage read mentions: President, Biden, emphasize, defence, address." in data["limitations"]
+
+
+@proves("RSN-LIMITS")
+async def test_marks_around_a_word_are_none_of_it(alice, shelf):
+    await shelf("raise DunningError('ERR_DUNNING_4711') after the _third_ `reminder`.", "Dunning")
+    for name in (
+        "ERR_DUNNING_4711",
+        "'ERR_DUNNING_4711'",
+        "`ERR_DUNNING_4711`",
+        "„third“",
+        "(reminder)",
+        "“reminder’s”",
+    ):
+        data = await reason(alice, f"What is {name}?")
+        assert "DunningError" in data["answer"], name
+        assert not any("No passage read" in text for text in data["limitations"]), name
+
+
+@proves("RSN-LIMITS", "RSN-ASKING")
+@pytest.mark.parametrize(
+    ("text", "question", "missing"),
+    [
+        ("Die Probezeit beträgt sechs Monate.", "Wie lang ist die Probezeit?", None),
+        ("Die Probezeit beträgt sechs Monate.", "Wie lang ist die Probezeit der Kapitäne?", "Kapitäne"),
+        (
+            "Tio medlemmar väljer styrelsen.",
+            "Hur många medlemmar väljer man i styrelsen och vem är revisor?",
+            "revisor",
+        ),
+        ("Die Mole ist ein Wall.", "Was heißt Mole?", None),
+        ("Η προθεσμία λήγει τον Μάιο.", "Ποιος ορίζει και πότε λήγει η προθεσμία;", "ορίζει"),
+        ("El contrato dura dos meses.", "¿Cuándo y dónde termina el contrato?", "termina"),
+        ("Le contrat dure deux mois.", "Qu’est-ce que dit le contrat, et où est l'annexe ?", "dit, l'annexe"),
+        ("مدة العقد شهران", "كم هي مدة العقد؟", None),
+        ("Срок договора два месяца.", "Сколько длится срок договора?", "длится"),
+        ("The retry is set by the gate.", "What does the retry mean, and how is it done?", None),
+    ],
+)
+async def test_words_that_only_ask_or_join_are_no_gap_in_any_language(alice, shelf, text, question, missing):
+    await shelf(text)
+    gaps = " ".join((await reason(alice, question))["limitations"])
+    found = re.search(r"No passage read mentions: ([^.]+)\.", gaps)
+    assert (found[1] if found else None) == missing
+
+
+def test_a_question_of_such_words_alone_keeps_them():
+    assert meant(["Der", "die"], {"german": ["Der", "die"]}) == ("Der", "die")
+    assert meant(["Der", "Hafen"], {"german": ["Der"]}) == ("Hafen",)
 
 
 @proves("RSN-DIFFER")
@@ -258,6 +307,7 @@ def test_sentences_are_cut_where_people_end_them(text, expected):
         ("The limit is 40 requests.", "The limit is 60 requests.", True),
         ("The server keeps logs.", "The server does not keep logs.", True),
         ("The server keeps logs.", "The server doesn't keep logs.", True),
+        ("The server keeps logs.", "The server doesn’t keep logs.", True),
         ("The gate is open on Monday.", "The gate is open on Monday.", False),
         ("The gate is open on Monday.", "Gulls steal bread.", False),
     ],
