@@ -309,8 +309,8 @@ async def rank(
 
     The first row counts: `pending` documents, and the scores of words that no passage can exceed (`bound`) and no turn
     (`spoken_bound`). The others are the candidates: `words`, `near` (the cosine with a part of its neighbours', for
-    turns), `cosine`, `spoken` (a turn). Only a large workspace that is searched whole, and not on from what was seen, is
-    asked approximately; what has the words is compared there too.
+    turns), `cosine`, `spoken` (a turn). Only a large workspace that is searched whole, and not on from what was seen,
+    is asked approximately; what has the words is compared there too.
     """
     in_document, in_collection = within.document_id is not None, within.collection_id is not None
     last: tuple[HalfVector, str] | tuple[()] = ()

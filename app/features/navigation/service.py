@@ -98,7 +98,8 @@ async def gather(
     """Find the passages in scope that are nearest to a text by words and meaning; what was seen is left out.
 
     With `once` a text that stands in several documents takes one place. Only where copies took places more candidates
-    are looked at, up to `queries.DEPTHS`. A reranker, if there is one, chooses and orders the best, unless they are not to be `reranked`.
+    are looked at, as `queries.DEPTHS` has it. A reranker, if there is one, chooses and orders the best, unless they are
+    not to be `reranked`.
 
     Raises:
         DocumentNotFound, CollectionNotFound: there is no such scope.
@@ -106,13 +107,15 @@ async def gather(
     meaning = await embed_question(ctx, text)
     reader, ahead = ctx.principal.user_id, considered(ctx, limit) if reranked else limit
     async with ctx.snapshot() as tx:
-        for candidates in queries.DEPTHS:
+        candidates, *deeper = queries.DEPTHS
+        while True:
             ranked = await _rank(tx, within, seen, text, meaning, candidates)
             passages, read = await _read(tx, ranked, limit, ahead, reader, once=once)
             copied = any(passage.copies for passage in passages)
             hidden = copied and len(passages) < limit and len(ranked.order) >= candidates
-            if not hidden:
+            if not (hidden and deeper):
                 break
+            candidates, *deeper = deeper
         if not ranked.order:
             await _require(tx, within)
     notices = [meaning.notice, _HIDDEN.format(candidates) if hidden else None]
