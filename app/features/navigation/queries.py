@@ -239,7 +239,8 @@ SELECT c.id, c.level, c.ordinal, c.parent_id, c.document_id, d.title AS document
                    WHERE r.workspace_id = $1 AND r.document_id = c.document_id AND r.revision = c.revision)
        END AS content
   FROM {{source}} AS c
-  JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id AND d.deleted_at IS NULL
+  CROSS JOIN LATERAL (
+        SELECT * FROM documents WHERE workspace_id = $1 AND id = c.document_id AND deleted_at IS NULL OFFSET 0) AS d
   LEFT JOIN LATERAL ({_SIBLING.format(side="<", order="DESC")}) AS prev ON true
   LEFT JOIN LATERAL ({_SIBLING.format(side=">", order="ASC")}) AS following ON true
  {{order}}

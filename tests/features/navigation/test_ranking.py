@@ -213,3 +213,13 @@ async def test_the_score_of_a_turn_is_that_of_its_words_among_turns_whatever_els
         scores.append([hit["score"] for hit in found["results"] if turns[1] in hit["content"]])
     assert scores[0] == scores[1]
     assert 0.6 < scores[0][0] < 1
+
+
+@proves("PD-31")
+async def test_passages_are_read_by_the_keys_of_their_documents(crowd, database):
+    async with database.snapshot(crowd.workspace_id) as tx:
+        some = "SELECT id FROM chunks WHERE workspace_id = $1 AND level = 'paragraph' ORDER BY id LIMIT 200"
+        ids = [row["id"] for row in await tx.fetch(some, tx.workspace_id)]
+    nodes = await plans.plan(database, crowd, queries._BY_ID, 0, 100, ids, crowd.id)
+    documents = [n for n in nodes if n.get("Relation Name") == "documents"]
+    assert 0 < sum(n["Actual Rows"] * n["Actual Loops"] for n in documents) <= len(ids)
