@@ -102,6 +102,8 @@ async def search_passages(ctx: Context, args: SearchPassages) -> One[FoundPassag
         notices.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned.")
     if len(kept) < len(found.passages):
         notices.append(f"These texts are long, so that this ends after {len(kept)}; search again with the session.")
+    if visit.seen and not kept:
+        notices.append("This session has shown all that matches.")
     shown = [row["id"] for passage in kept for row in (passage.row, *passage.copies)]
     session_id = await _note(ctx, visit, shown)
     meta = PassagesMeta(

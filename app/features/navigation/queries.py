@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from app.store.tx import Tx
 
 CANDIDATES = 100
-MANY_CANDIDATES = 1_000
-"""Where most of the hundred are copies of few texts."""
+DEPTHS = (CANDIDATES, 1_000, 10_000)
+"""How many are looked at one after the other while most of them are copies of few texts."""
 
 # $2: a document or NULL; $3: a collection or NULL. Each scope has a statement of its own: in one statement for all, a
 # plan that is kept would read the whole workspace to search one document.
@@ -136,31 +136,50 @@ terms AS MATERIALIZED (
             FROM (SELECT a.id, a.distance, w.score
                     FROM around_turns AS a FULL JOIN wide AS w USING (document_id, ordinal) OFFSET 0) AS every
            WHERE distance <= 1 AND score IS NOT NULL) AS every
-   WHERE id <> ALL($4::uuid[])
+   WHERE (id IN (SELECT unnest($4::uuid[]))) IS NOT TRUE
    ORDER BY score DESC, id LIMIT $6
 )"""
 
 # `+ 0` keeps the planner from an approximate index, which would filter after it has chosen.
-_MEANT = """
-meant AS (
+_COMPARED = """
   SELECT c.id, c.document_id, c.ordinal, c.speaker,
          1 - (v.embedding::halfvec({dim}) <=> $7::halfvec({dim})) + 0 AS cosine
-    FROM chunks c
+    FROM {chunks} AS c
    CROSS JOIN LATERAL (
          SELECT embedding FROM vectors
           WHERE workspace_id = $1 AND text_digest = c.text_digest AND slot = {slot} AND model = $8 AND dim = {dim}
-         OFFSET 0) AS v
-   WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND {learned} AND {among}
+         OFFSET 0) AS v"""
+_MEANT = f"""
+meant AS ({_COMPARED}
+   WHERE c.workspace_id = $1 AND c.level = 'paragraph' AND {{learned}} AND {{among}}
 )"""
-_MEANT_MANY = """
-meant AS (
+
+# The walk through the index may end before it comes to what was found by words: that is compared too, with the turns
+# beside.
+_MEANT_MANY = f"""
+walked AS MATERIALIZED (
   SELECT c.id, c.document_id, c.ordinal, c.speaker, 1 - v.distance AS cosine
     FROM nearest_vectors AS v
    CROSS JOIN LATERAL (
          SELECT id, document_id, ordinal, speaker, language FROM chunks
           WHERE workspace_id = $1 AND text_digest = v.text_digest AND level = 'paragraph' OFFSET 0) AS c
-   WHERE {learned} AND {alive}
+   WHERE {{learned}} AND {{among}}
+), worded AS MATERIALIZED (
+  SELECT id FROM words
+   UNION
+  SELECT id FROM around_turns
+   WHERE ((document_id, ordinal) IN (
+         SELECT t.document_id, t.ordinal + step
+           FROM around_turns AS t CROSS JOIN (VALUES (-1), (1)) AS beside(step)
+          WHERE (t.id IN (SELECT id FROM words)) IS TRUE)) IS TRUE
+), meant AS (
+  SELECT * FROM walked
+   UNION ALL{_COMPARED}
+   WHERE {{learned}} AND (c.id IN (SELECT id FROM walked)) IS NOT TRUE
 )"""
+_WORDED = """(
+         SELECT c.* FROM worded CROSS JOIN LATERAL (
+                SELECT * FROM chunks WHERE workspace_id = $1 AND id = worded.id OFFSET 0) AS c)"""
 
 # The meaning of a turn is also in those around it.
 _NEAR = """
@@ -177,23 +196,23 @@ _NOTHING_NEAR = (
 )
 
 # One row that counts, then one for each candidate. A query is read in several languages; the least bound is that of
-# its own.
+# its own. Its words are as rare among turns as they are there, so that each level has a bound of its own.
 _RANKED = """
 WITH {live}, {words}, {near}, nearest AS MATERIALIZED (
-  SELECT * FROM near WHERE id <> ALL($4::uuid[]) ORDER BY score DESC, id LIMIT $6
+  SELECT * FROM near WHERE (id IN (SELECT unnest($4::uuid[]))) IS NOT TRUE ORDER BY score DESC, id LIMIT $6
 ), candidates AS MATERIALIZED (
   SELECT id FROM words UNION SELECT id FROM nearest
 ), compared AS MATERIALIZED (
   SELECT * FROM near WHERE (id IN (SELECT id FROM candidates)) IS TRUE
+), bounds AS (
+  SELECT level, sum(value) AS whole FROM terms WHERE major GROUP BY level, language
 )
 SELECT NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS near, NULL::float8 AS cosine, false AS spoken,
-       (SELECT max(bound)
-          FROM (SELECT min(whole) AS bound
-                  FROM (SELECT level, sum(value) AS whole FROM terms WHERE major GROUP BY level, language) AS every
-                 GROUP BY level) AS levels) AS bound,
+       (SELECT min(whole) FROM bounds WHERE level = 'paragraph') AS bound,
+       (SELECT min(whole) FROM bounds WHERE level = 'turn') AS spoken_bound,
        (SELECT count(*) FROM documents d WHERE {scope} AND d.indexed_revision < d.revision) AS pending
 UNION ALL
-SELECT k.id, w.score, n.score, n.cosine, coalesce(w.spoken, n.spoken), NULL, NULL
+SELECT k.id, w.score, n.score, n.cosine, coalesce(w.spoken, n.spoken), NULL, NULL, NULL
   FROM candidates k
   LEFT JOIN words w ON w.id = k.id
   LEFT JOIN compared n ON n.id = k.id
@@ -220,7 +239,8 @@ SELECT c.id, c.level, c.ordinal, c.parent_id, c.document_id, d.title AS document
                    WHERE r.workspace_id = $1 AND r.document_id = c.document_id AND r.revision = c.revision)
        END AS content
   FROM {{source}} AS c
-  JOIN documents d ON d.workspace_id = $1 AND d.id = c.document_id AND d.deleted_at IS NULL
+  CROSS JOIN LATERAL (
+        SELECT * FROM documents WHERE workspace_id = $1 AND id = c.document_id AND deleted_at IS NULL OFFSET 0) AS d
   LEFT JOIN LATERAL ({_SIBLING.format(side="<", order="DESC")}) AS prev ON true
   LEFT JOIN LATERAL ({_SIBLING.format(side=">", order="ASC")}) AS following ON true
  {{order}}
@@ -288,9 +308,10 @@ async def rank(
 ) -> list[asyncpg.Record]:
     """Rank passages by words and by meaning, or by words alone where there is no vector.
 
-    The first row counts: `pending` documents, and `bound`, the score of words that none can exceed. The others are the
-    candidates: `words`, `near` (the cosine with a part of its neighbours', for turns), `cosine`, `spoken` (a turn).
-    Only a large workspace that is searched whole, and not on from what was seen, is asked approximately.
+    The first row counts: `pending` documents, and the scores of words that no passage can exceed (`bound`) and no turn
+    (`spoken_bound`). The others are the candidates: `words`, `near` (the cosine with a part of its neighbours', for
+    turns), `cosine`, `spoken` (a turn). Only a large workspace that is searched whole, and not on from what was seen,
+    is asked approximately; what has the words is compared there too.
     """
     in_document, in_collection = within.document_id is not None, within.collection_id is not None
     last: tuple[HalfVector, str] | tuple[()] = ()
@@ -319,12 +340,13 @@ def _ranking(serving: Serving | None, *, in_document: bool, in_collection: bool,
     )
     near = _NOTHING_NEAR
     if serving is not None:
-        known = learned(serving, "c.language")
+        place = {"dim": int(serving.dim), "slot": int(serving.slot), "learned": learned(serving, "c.language")}
         if serving.many and not (in_document or in_collection):
-            meant = nearest_vectors(serving, "$7", "$8") + _MEANT_MANY.format(learned=known, alive=fitting["alive"])
+            meant = _MEANT_MANY.format(chunks=_WORDED, among=fitting["alive"], **place)
+            meant = nearest_vectors(serving, "$7", "$8") + meant
         else:
-            scoped = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
-            meant = _MEANT.format(dim=int(serving.dim), slot=int(serving.slot), among=scoped, learned=known)
+            among = f"c.document_id = $2::uuid AND {_AMONG}" if in_document else _AMONG
+            meant = _MEANT.format(chunks="chunks", among=among, **place)
         near = _NEAR.format(meant=meant)
     return _RANKED.format(live=_LIVE.format(scope=scope), words=words, near=near, scope=scope)
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 SESSION_SECONDS: Final = 3600
 _ID_BYTES: Final = 16
-MAX_SEEN: Final = 5_000
-"""A session remembers no more chunks; later ones may come again."""
+MAX_SEEN: Final = 20_000
+"""A session that knows so many remembers no more; later ones may come again. One search may show 10,000 copies."""
 
 
 class Sessions:

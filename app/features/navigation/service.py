@@ -35,6 +35,8 @@ _STEP: Final = 100
 _SPARE, _DEEPER = 20, 200
 """Candidates that are read with the first for copies among them, and at a time where copies took their places."""
 
+_HIDDEN: Final = "The best {:,} candidates are copies of few texts; others may stand behind them."
+
 _CANDIDATES: Final = 60
 _ALIKE: Final = 0.3
 """Share of letter triples in common from which an edited passage counts as the same one."""
@@ -60,7 +62,7 @@ class Gathered:
     left: int
     pending: int
     notice: str | None
-    """Why words alone decided, or no reranker, where that is so."""
+    """Why words alone decided, or no reranker, or what copies may hide, where that is so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +73,15 @@ class _Ranked:
     order: list[UUID]
     words: dict[UUID, float]
     cosines: dict[UUID, float]
-    bound: float
+    spoken: set[UUID]
+    bounds: dict[bool, float]
+    """The highest scores of words that the query allows, of turns (True) and of other passages."""
     pending: int
 
     def passage(self, row: asyncpg.Record) -> Passage:
         item: UUID = row["id"]
-        score = relevance(self.model, self.words.get(item), self.cosines.get(item), self.bound)
+        bound = self.bounds[item in self.spoken]
+        score = relevance(self.model, self.words.get(item), self.cosines.get(item), bound)
         return Passage(row, score, item in self.words)
 
 
@@ -93,7 +98,8 @@ async def gather(
     """Find the passages in scope that are nearest to a text by words and meaning; what was seen is left out.
 
     With `once` a text that stands in several documents takes one place. Only where copies took places more candidates
-    are looked at. A reranker, if there is one, chooses and orders the best, unless they are not to be `reranked`.
+    are looked at, as `queries.DEPTHS` has it. A reranker, if there is one, chooses and orders the best, unless they are
+    not to be `reranked`.
 
     Raises:
         DocumentNotFound, CollectionNotFound: there is no such scope.
@@ -101,15 +107,18 @@ async def gather(
     meaning = await embed_question(ctx, text)
     reader, ahead = ctx.principal.user_id, considered(ctx, limit) if reranked else limit
     async with ctx.snapshot() as tx:
-        ranked = await _rank(tx, within, seen, text, meaning, queries.CANDIDATES)
+        candidates, *deeper = queries.DEPTHS
+        while True:
+            ranked = await _rank(tx, within, seen, text, meaning, candidates)
+            passages, read = await _read(tx, ranked, limit, ahead, reader, once=once)
+            copied = any(passage.copies for passage in passages)
+            hidden = copied and len(passages) < limit and len(ranked.order) >= candidates
+            if not (hidden and deeper):
+                break
+            candidates, *deeper = deeper
         if not ranked.order:
             await _require(tx, within)
-        passages, read = await _read(tx, ranked, limit, ahead, reader, once=once)
-        copied = any(passage.copies for passage in passages)
-        if copied and len(passages) < limit and len(ranked.order) >= queries.CANDIDATES:
-            ranked = await _rank(tx, within, seen, text, meaning, queries.MANY_CANDIDATES)
-            passages, read = await _read(tx, ranked, limit, ahead, reader, once=once)
-    notices = [meaning.notice]
+    notices = [meaning.notice, _HIDDEN.format(candidates) if hidden else None]
     if reranked:
         passages, unordered = await rerank(ctx, text, passages, _shown)
         notices.append(unordered)
@@ -131,9 +140,10 @@ async def _rank(tx: Tx, within: Within, seen: Sequence[UUID], text: str, meaning
     near = {row["id"]: row["near"] for row in rows if row["near"] is not None}
     cosines = {row["id"]: row["cosine"] for row in rows if row["cosine"] is not None}
     spoken = {row["id"] for row in rows if row["spoken"]}
-    bound = counted["bound"] or 0.0
-    order = fuse(words, near, bound, meaning.weight, spoken)
-    return _Ranked(serving.model, order, words, cosines, bound, counted["pending"])
+    bounds = {False: counted["bound"] or 0.0, True: counted["spoken_bound"] or 0.0}
+    best = max(words, key=words.__getitem__, default=None)  # how much is said at all is judged by the best match
+    order = fuse(words, near, bounds[best in spoken], meaning.weight, spoken)
+    return _Ranked(serving.model, order, words, cosines, spoken, bounds, counted["pending"])
 
 
 async def _read(

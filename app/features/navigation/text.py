@@ -37,7 +37,7 @@ def passages(result: One[FoundPassages], args: SearchPassages) -> str:
         lines.append(f"Note: {meta.notice}")
     if meta.pending:
         lines.append(f"Still being indexed, and perhaps missing: {meta.pending} of the documents.")
-    if meta.session_id:
+    if found and meta.session_id:
         lines.append(f'For other passages search again with sessionId="{meta.session_id}".')
     return "\n".join(lines)
 

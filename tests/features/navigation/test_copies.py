@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from app.features.navigation import queries
 from app.store.tx import Tx
 from tests.contract.requirements import proves
 from tests.edge.mcp.wire import LEGACY_ERA, text_of
+from tests.features.search import test_plans as plans
+from tests.support.indexing import Index, Mute
 
 TEXT = "The ferry to the island leaves at seven from the old pier, and comes back when the tide allows it. " * 2
 QUERY = "ferry to the island"
+
+_ABOUT_FERRIES = """
+INSERT INTO postings (workspace_id, level, language, term, chunk_id, tf, length)
+SELECT $1, 'paragraph', 'english', 'ferri', id, 2, 8 FROM chunks WHERE workspace_id = $1 AND level = 'paragraph'
+"""
 
 
 async def deep(user, query=QUERY, **options):
@@ -93,3 +101,22 @@ async def test_copies_take_no_places_of_others_and_more_is_asked_only_then(alice
     statements.clear()
     assert len((await deep(alice, "note pier", limit=1))["results"]) == 1
     assert len(statements) == 2
+
+
+@proves("PD-COPIES")
+async def test_a_thousand_copies_hide_no_other_text(make, database, sql, monkeypatch):
+    user, copies = await make.user(), 1_100
+    await plans.fill(database, user, copies, passages=1)
+    await sql.execute("UPDATE chunks SET content = $2 WHERE workspace_id = $1", user.workspace_id, TEXT)
+    await sql.execute(_ABOUT_FERRIES, user.workspace_id)
+    await make.document(user.client, title="Night", content="At night there is no ferry, and nobody waits for one.")
+    await Index(database, sql, Mute()).run(user.workspace_id)
+    await sql.execute("DELETE FROM vectors WHERE workspace_id = $1", user.workspace_id)
+    found = await deep(user, "ferry", limit=2)
+    copied, other = found["results"]
+    assert (len(copied["copies"]) + copied["moreCopies"], other["documentTitle"]) == (copies - 1, "Night")
+    assert "notice" not in found["meta"]
+    monkeypatch.setattr(queries, "DEPTHS", (10, 20))
+    found = await deep(user, "ferry", limit=2)
+    assert len(found["results"]) == 1
+    assert found["meta"]["notice"] == "The best 20 candidates are copies of few texts; others may stand behind them."

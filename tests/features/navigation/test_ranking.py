@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from uuid import UUID
+from zlib import crc32
 
+import numpy as np
 import pytest
 
 from app.features.indexing.remote import MiniLM
@@ -19,6 +22,20 @@ WORDS = ["lighthouse", "keeper", "lamp", "horn", "fog", "paraffin", "lens", "sto
 QUERY = " ".join(WORDS)
 SERVING = Serving(MiniLM.name, MiniLM.dim, 0)
 FEW = 10
+WALKED = 400
+"""Vectors that the approximate index gives."""
+
+
+class Scattered(Mute):
+    """Holds notes for near to every question, and of other texts each for something else."""
+
+    async def embed(self, texts):
+        return [self._of(text) for text in texts]
+
+    def _of(self, text):
+        vector = np.random.default_rng(crc32(text.encode())).normal(size=self.dim) * self.dim**-0.5
+        vector += 3 * self._vector if "Note" in text else 0
+        return (vector / np.linalg.norm(vector)).astype(np.float16)
 
 
 def said(source):
@@ -154,3 +171,55 @@ async def test_only_the_best_passages_are_looked_up(crowd, database):
     assert sorted(chunks) == [10, 10]  # five for each candidate, and what is around them
     documents = [n for n in nodes if n.get("Relation Name") == "documents"]
     assert sum(n["Actual Rows"] * n["Actual Loops"] for n in documents) == 0  # those in the trash, and the pending ones
+
+
+@proves("PD-31", "RECALL-MANY")
+async def test_what_has_the_words_is_compared_where_the_approximate_index_does_not_come_to_it(
+    alice, make, database, sql
+):
+    notes = "\n\n".join(f"# Part {number}\n\nNote {number}" for number in range(WALKED + 50))
+    book = "\n\n".join(f"# Chapter {number}\n\nA zebra" for number in range(5))
+    turns = [f"{'The zebra' if number % 3 else 'Hm'} {number}" for number in range(20)]
+    talk = "\n\n".join(f"**{'Ann' if number % 2 else 'Bob'}** (3 May): {turn}" for number, turn in enumerate(turns))
+    for content in (notes, book, talk):
+        await make.document(alice.client, title="Animals", content=content)
+    model = Scattered()
+    await Index(database, sql, model).run(alice.workspace_id)
+
+    async def meant(*, many):
+        async with database.snapshot(alice.workspace_id) as tx:
+            serving, vector = replace(SERVING, many=many), await model.embed_query("")
+            _, *rows = await queries.rank(tx, Within(), [], "zebra", vector, serving)
+        return {row["id"]: (row["near"], row["cosine"]) for row in rows if row["words"] is not None}
+
+    exact = await meant(many=False)
+    assert len(exact) == 25
+    assert sum(near != cosine for near, cosine in exact.values()) == 20
+    assert await meant(many=True) == exact
+
+
+@proves("PD-31")
+async def test_the_score_of_a_turn_is_that_of_its_words_among_turns_whatever_else_there_is(alice, make, database, sql):
+    turns = ["Где ключ", "Старый смотритель оставил фонарь у маяка", "Хорошо", "Тогда пойдём туда завтра"]
+    talk = "\n\n".join(f"**{'Ann' if number % 2 else 'Bob'}** (3 May): {turn}" for number, turn in enumerate(turns))
+    notes = "\n\n".join(f"# Часть {number}\n\nРека несёт гравий на равнину каждую весну" for number in range(60))
+    scores = []
+    for content in (talk, notes):
+        await make.document(alice.client, title="Маяк", content=content)
+        await Index(database, sql, Mute()).run(alice.workspace_id)
+        body = {"query": "смотритель оставил фонарь"}
+        found = (await alice.client.post("/v1/pd/search", json=body)).json()["data"]
+        assert found["meta"]["notice"].startswith("Words alone decided")
+        scores.append([hit["score"] for hit in found["results"] if turns[1] in hit["content"]])
+    assert scores[0] == scores[1]
+    assert 0.6 < scores[0][0] < 1
+
+
+@proves("PD-31")
+async def test_passages_are_read_by_the_keys_of_their_documents(crowd, database):
+    async with database.snapshot(crowd.workspace_id) as tx:
+        some = "SELECT id FROM chunks WHERE workspace_id = $1 AND level = 'paragraph' ORDER BY id LIMIT 200"
+        ids = [row["id"] for row in await tx.fetch(some, tx.workspace_id)]
+    nodes = await plans.plan(database, crowd, queries._BY_ID, 0, 100, ids, crowd.id)
+    documents = [n for n in nodes if n.get("Relation Name") == "documents"]
+    assert 0 < sum(n["Actual Rows"] * n["Actual Loops"] for n in documents) <= len(ids)

@@ -124,6 +124,7 @@ async def test_a_session_skips_what_it_returned_until_nothing_is_left(alice, bob
         data = await deep(alice, "says part", limit=3, sessionId=session)
         assert len(data["results"]) == expected
         assert data["meta"]["sessionId"] == session
+        assert ("has shown all" in data["meta"].get("notice", "")) is (expected == 0)
         seen += [hit["chunkId"] for hit in data["results"]]
     assert len(set(seen)) == 7
     assert len((await deep(alice, "says part", limit=50))["results"]) == 7

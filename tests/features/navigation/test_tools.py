@@ -36,7 +36,8 @@ async def test_search_read_and_expand(alice, make, index, era):
     assert f'sessionId="{session}"' in text
     assert_fenced(text)
     again = await era.call(client, "deep_search", {"query": "paraffin", "sessionId": session})
-    assert text_of(again).startswith("Found 0 passages for “paraffin”")
+    said = "Found 0 passages for “paraffin”\nNote: This session has shown all that matches."
+    assert text_of(again) == said
 
     chunk = await era.call(client, "deep_read", {"chunkId": hit["chunkId"]})
     assert chunk["structuredContent"] == (await client.get(f"/v1/pd/read/{hit['chunkId']}")).json()
