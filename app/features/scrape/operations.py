@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from app.features.collections import service as collections
@@ -59,7 +60,15 @@ async def scrape_document(ctx: Context, args: ScrapeDocument, page: Page) -> One
     return One(data=document)
 
 
-async def _fetch_again(ctx: Context, args: RefreshDocument) -> Page:
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    """A page, and the revision of the document that it was fetched for, unless the caller named one otherwise."""
+
+    page: Page
+    revision: int | None
+
+
+async def _fetch_again(ctx: Context, args: RefreshDocument) -> _Fetched:
     """Judge the write as it would be judged now, then ask the page's server whether the page changed."""
     complete = ctx.keyed and args.if_match is not None and args.precondition is not None
     async with ctx.snapshot() as tx:
@@ -72,7 +81,9 @@ async def _fetch_again(ctx: Context, args: RefreshDocument) -> Page:
         msg = "A lease-managed document is refreshed with If-Match and an Idempotency-Key; send both with the lease."
         raise PreconditionRequired(msg)
     documents.check(row, args.precondition)
-    return await ctx.get(Pages).read(ctx.workspace_id, row["url"], Validators(row["etag"], row["last_modified"]))
+    known = Validators(row["etag"], row["last_modified"])
+    page = await ctx.get(Pages).read(ctx.workspace_id, row["url"], known)
+    return _Fetched(page, row["revision"] if args.precondition is None else args.expected_revision)
 
 
 @effect(
@@ -84,16 +95,17 @@ async def _fetch_again(ctx: Context, args: RefreshDocument) -> Page:
     spends=(Meter.STORAGE_BYTES, Meter.SCRAPES_MONTH),
     raises=(*_REFUSALS, *documents.WRITE_REFUSALS, NotFromUrl),
 )
-async def refresh_document(ctx: Context, args: RefreshDocument, page: Page) -> One[DocumentAck]:
+async def refresh_document(ctx: Context, args: RefreshDocument, fetched: _Fetched) -> One[DocumentAck]:
     """Bring a document up to date from its web page, as a new version; `noop: true` when the page did not change.
 
-    Title and tags stay. Name the revision that it is based on, and an edit made meanwhile is never overwritten. A
-    lease-managed document needs `If-Match`, an `Idempotency-Key` and the lease.
+    Title and tags stay. An edit made while the page is fetched is never overwritten, whether or not the revision is
+    named that the refresh is based on. A lease-managed document needs `If-Match`, an `Idempotency-Key` and the lease.
     """
+    page = fetched.page
     change = PatchDocument(
         document_id=args.document_id,
         if_match=args.if_match,
-        expected_revision=args.expected_revision,
+        expected_revision=fetched.revision,
         lease_id=args.lease_id,
         lease_fence=args.lease_fence,
         change_log=args.change_log,

@@ -36,7 +36,7 @@ _JUDGE = "app.features.scrape.robots:judge"
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
 _JSON = frozenset({"application/json"})
-PAGE = Bounds(types=_HTML | _PLAIN | _JSON, max_bytes=5 * _MIB, seconds=15.0)
+PAGE = Bounds(types=_HTML | _PLAIN | _JSON, max_bytes=5 * _MIB, seconds=10.0)
 ROBOTS = Bounds(types=frozenset(), max_bytes=_MIB // 2, seconds=5.0)
 _CHARSET = re.compile(r"charset\s*=\s*\"?([\w.:-]{1,40})", re.IGNORECASE)
 _FAULTS = {

@@ -126,6 +126,18 @@ async def test_an_edit_while_the_page_is_fetched_is_not_overwritten(kept):
     assert (await kept.read())["content"] == "edited meanwhile"
 
 
+@proves("DOC-16-REV")
+async def test_nor_is_it_where_no_revision_was_named(kept):
+    async def edit():
+        kept.during = None
+        await kept.alice.client.patch(kept.url, json={"content": "edited meanwhile"})
+
+    kept.text, kept.during = f"{PARAGRAPH}<p>The page says something else now.</p>", edit
+    assert refusal(await kept.refresh()) == (409, "REVISION_MISMATCH")
+    assert (await kept.read())["content"] == "edited meanwhile"
+    assert (await kept.refresh()).status_code == 200
+
+
 @proves("DOC-16-MANAGED")
 async def test_a_managed_refresh_shows_header_key_and_lease(kept):
     lease = await kept.leased()
