@@ -147,7 +147,7 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
       FROM held, whole
   ), own AS (
     SELECT language FROM known
-     WHERE major AND language <> 'simple' AND (SELECT count(*) FROM known WHERE major) > 1
+     WHERE major AND language <> 'simple' AND (SELECT count(*) FROM known) > 1
      ORDER BY length(to_tsvector(language::regconfig, p_text)), chunks DESC, language LIMIT 1
   ), words AS MATERIALIZED (
     SELECT place, word FROM regexp_split_to_table(p_text, '\s+') WITH ORDINALITY AS t(word, place)

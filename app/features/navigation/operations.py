@@ -36,7 +36,7 @@ from app.features.navigation.schemas import (
     Siblings,
 )
 from app.features.navigation.service import find_chunk, gather
-from app.features.search.schemas import NAMED_COPIES
+from app.features.search.schemas import NAMED_COPIES, SearchMode
 from app.gate.operation import Context, query
 from app.gate.policy import Rate, Scope
 from app.kit import tokens
@@ -102,8 +102,8 @@ async def search_passages(ctx: Context, args: SearchPassages) -> One[FoundPassag
         notices.append(f"limit {args.limit} is over the cap; at most {MAX_LIMIT} are returned.")
     if len(kept) < len(found.passages):
         notices.append(f"These texts are long, so that this ends after {len(kept)}; search again with the session.")
-    if visit.seen and not kept:
-        notices.append("This session has shown all that matches.")
+    if not kept:
+        notices.append(_nothing(visit, found.total))
     shown = [row["id"] for passage in kept for row in (passage.row, *passage.copies)]
     session_id = await _note(ctx, visit, shown)
     meta = PassagesMeta(
@@ -111,10 +111,21 @@ async def search_passages(ctx: Context, args: SearchPassages) -> One[FoundPassag
         total_results=len(kept),
         latency_ms=round((time.perf_counter() - started) * 1000),
         session_id=session_id,
+        mode=SearchMode.LEXICAL if found.by_words else SearchMode.HYBRID,
+        total=found.total,
         pending=found.pending,
         notice=" ".join(notices) or None,
     )
     return One(data=FoundPassages(results=[_found(passage) for passage in kept], meta=meta))
+
+
+def _nothing(visit: _Visit, total: int) -> str:
+    """Say why there is nothing: all of it was shown, there is nothing to find, or nothing fits."""
+    if visit.seen:
+        return "This session has shown all that matches."
+    if not total:
+        return "There is no document in this scope."
+    return "Nothing in this scope has these words or a meaning near them."
 
 
 @query("passages.read", scope=Scope.DOCUMENTS_READ, rate=Rate.READONLY, raises=(ChunkNotFound,))
@@ -137,6 +148,7 @@ async def expand_chunk(ctx: Context, args: ExpandChunk) -> One[NearChunks]:
     `surrounding` gives the chunk between its siblings; one that is alone borrows those of the neighbouring sections.
     """
     count = min(args.count or DEFAULT_COUNT, MAX_COUNT)
+    over = args.count is not None and args.count > MAX_COUNT
     reader = ctx.principal.user_id
     async with ctx.snapshot() as tx:
         found = await find_chunk(tx, args.chunk_id, 0, _CHARACTERS, reader)
@@ -149,6 +161,8 @@ async def expand_chunk(ctx: Context, args: ExpandChunk) -> One[NearChunks]:
             rows, more = await _walk(tx, found.row, args.direction, count, reader), False
     kept = _cut(rows, args.direction, found.row["id"])
     notices = [found.notice] if found.notice else []
+    if over:
+        notices.append(f"count {args.count} is over the cap; at most {MAX_COUNT} are returned.")
     if more or len(kept) < len(rows):
         notices.append(_go_on(kept, args.direction))
     return One(
@@ -262,6 +276,7 @@ def _found(passage: Passage) -> FoundPassage:
         level=row["level"],
         document_title=row["document_title"],
         document_id=row["document_id"],
+        section_path=path_of(row["section_path"]) or None,
         content=row["content"],
         parent_id=row["parent_id"],
         trust=row["trust"],

@@ -210,9 +210,11 @@ WITH {live}, {words}, {near}, nearest AS MATERIALIZED (
 SELECT NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS near, NULL::float8 AS cosine, false AS spoken,
        (SELECT min(whole) FROM bounds WHERE level = 'paragraph') AS bound,
        (SELECT min(whole) FROM bounds WHERE level = 'turn') AS spoken_bound,
-       (SELECT count(*) FROM documents d WHERE {scope} AND d.indexed_revision < d.revision) AS pending
+       counted.total, counted.pending
+  FROM (SELECT count(*) AS total, count(*) FILTER (WHERE d.indexed_revision < d.revision) AS pending
+          FROM documents d WHERE {scope}) AS counted
 UNION ALL
-SELECT k.id, w.score, n.score, n.cosine, coalesce(w.spoken, n.spoken), NULL, NULL, NULL
+SELECT k.id, w.score, n.score, n.cosine, coalesce(w.spoken, n.spoken), NULL, NULL, NULL, NULL
   FROM candidates k
   LEFT JOIN words w ON w.id = k.id
   LEFT JOIN compared n ON n.id = k.id

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.features.search.schemas import QueryText
+from app.features.search.schemas import QueryText, SearchMode
 from app.kit.ids import Id
 from app.kit.schema import EpochMs, Model, Positive, absent
 from app.kit.trust import Shown
@@ -98,6 +98,10 @@ class FoundPassage(Shown):
     level: Level
     document_title: str
     document_id: UUID
+    section_path: Annotated[
+        str | None,
+        Field(default=None, exclude_if=absent, description="The headings above it, as in `find_items`; none: absent."),
+    ]
     content: str
     parent_id: Optional
     sibling_ids: Siblings
@@ -124,7 +128,9 @@ class PassagesMeta(Model):
         UUID | None,
         Field(default=None, exclude_if=absent, description="Name it in the next search to get other passages."),
     ]
-    pending: Annotated[int, Field(description="Documents in scope whose current text is not searchable yet.")]
+    mode: Annotated[SearchMode, Field(description="`lexical`: words alone decided, and `notice` says why.")]
+    total: Annotated[int, Field(description="Documents in scope.")]
+    pending: Annotated[int, Field(description="Those of them whose current text is not searchable yet.")]
     notice: Notice
 
 

@@ -56,11 +56,16 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Passages, best first, how many more there were among the candidates, and documents not searchable yet."""
+    """Passages, best first, and how many more there were among the candidates."""
 
     passages: list[Passage]
     left: int
+    total: int
+    """Documents in scope."""
     pending: int
+    """Those of them whose current text is not searchable yet."""
+    by_words: bool
+    """Whether words alone decided."""
     notice: str | None
     """Why words alone decided, or no reranker, or what copies may hide, where that is so."""
 
@@ -76,6 +81,7 @@ class _Ranked:
     spoken: set[UUID]
     bounds: dict[bool, float]
     """The highest scores of words that the query allows, of turns (True) and of other passages."""
+    total: int
     pending: int
 
     def passage(self, row: asyncpg.Record) -> Passage:
@@ -123,7 +129,9 @@ async def gather(
         passages, unordered = await rerank(ctx, text, passages, _shown)
         notices.append(unordered)
     left = len(ranked.order) - read + len(passages[limit:])
-    return Gathered(passages[:limit], left, ranked.pending, " ".join(filter(None, notices)) or None)
+    notice = " ".join(filter(None, notices)) or None
+    by_words = meaning.notice is not None
+    return Gathered(passages[:limit], left, ranked.total, ranked.pending, by_words, notice)
 
 
 def _shown(passage: Passage) -> str:
@@ -143,7 +151,7 @@ async def _rank(tx: Tx, within: Within, seen: Sequence[UUID], text: str, meaning
     bounds = {False: counted["bound"] or 0.0, True: counted["spoken_bound"] or 0.0}
     best = max(words, key=words.__getitem__, default=None)  # how much is said at all is judged by the best match
     order = fuse(words, near, bounds[best in spoken], meaning.weight, spoken)
-    return _Ranked(serving.model, order, words, cosines, spoken, bounds, counted["pending"])
+    return _Ranked(serving.model, order, words, cosines, spoken, bounds, counted["total"], counted["pending"])
 
 
 async def _read(

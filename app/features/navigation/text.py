@@ -29,6 +29,7 @@ def passages(result: One[FoundPassages], args: SearchPassages) -> str:
     for number, hit in enumerate(found, 1):
         lines.append(f"{number}. **{one_line(hit.document_title)}** | Score: {hit.score:.2f}")
         lines.append(f"   Chunk: {hit.chunk_id} | Document: {hit.document_id}")
+        lines.extend([f"   Section: {one_line(hit.section_path)}"] if hit.section_path else [])
         lines.extend(f"   Same text: {one_line(copy.document_title)} ({copy.document_id})" for copy in hit.copies)
     if found:
         texts = "\n\n".join(f"{number}. {hit.content}" for number, hit in enumerate(found, 1))
@@ -36,7 +37,7 @@ def passages(result: One[FoundPassages], args: SearchPassages) -> str:
     if meta.notice:
         lines.append(f"Note: {meta.notice}")
     if meta.pending:
-        lines.append(f"Still being indexed, and perhaps missing: {meta.pending} of the documents.")
+        lines.append(f"Still being indexed, and perhaps missing: {meta.pending} of {meta.total} documents.")
     if found and meta.session_id:
         lines.append(f'For other passages search again with sessionId="{meta.session_id}".')
     return "\n".join(lines)

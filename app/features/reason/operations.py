@@ -138,5 +138,5 @@ def _limitations(args: Reason, limit: int, gathered: Gathered, draft: Draft, mis
     if gathered.notice is not None:
         found.append(gathered.notice)
     if gathered.pending:
-        found.append(f"Still being indexed, and not read: {gathered.pending} of the documents.")
+        found.append(f"Still being indexed, and perhaps not read: {gathered.pending} of {gathered.total} documents.")
     return found

@@ -140,7 +140,7 @@ async def fetch_item(ctx: Context, args: FetchItem) -> FetchedItem:
 
 async def _document_text(ctx: Context, document_id: UUID) -> _Text:
     document = await read_document(ctx, document_id)
-    return document.title, document.content, document.trust
+    return document.title, f"# {document.title}\n\n{document.content}", document.trust
 
 
 async def _prompt_text(ctx: Context, prompt_id: UUID) -> _Text:
@@ -240,7 +240,7 @@ async def _by_meaning(
     ctx: Context, tx: Tx, args: Search, kinds: Sequence[Kind], looked_at: Sequence[Kind], meaning: Meaning
 ) -> tuple[_Found, IndexState, str | None]:
     """Rank in one statement, describe the best in another; again, and deeper, where copies took all places."""
-    first, *deeper = ranking.DEEPER
+    first, *deeper = ranking.DEPTHS
     found, index, hidden = await _ranked(ctx, tx, args, kinds, looked_at, meaning, first)
     for candidates in deeper:
         if not hidden:

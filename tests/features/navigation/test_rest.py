@@ -75,15 +75,31 @@ async def test_a_search_gives_passages_best_first_with_their_places(alice, shelf
     assert data.keys() == {"results", "meta"}
     first = data["results"][0]
     required = {"chunkId", "score", "level", "documentTitle", "documentId", "content", "parentId", "siblingIds"}
-    assert first.keys() == required
+    assert first.keys() - {"sectionPath"} == required
     assert first["content"] == "In fog the keeper sounds a horn each minute."
     assert (first["documentId"], first["documentTitle"], first["level"]) == (document["id"], "Lighthouses", "paragraph")
     assert 0.35 <= first["score"] <= 1
     assert first["siblingIds"] == {}
     meta = data["meta"]
-    assert meta.keys() == {"query", "totalResults", "latencyMs", "sessionId", "pending"}
+    assert meta.keys() == {"query", "totalResults", "latencyMs", "sessionId", "mode", "total", "pending"}
     assert meta["totalResults"] == len(data["results"])
-    assert meta["pending"] == 0
+    assert (meta["mode"], meta["total"], meta["pending"]) == ("hybrid", 1, 0)
+
+
+@proves("PD-31")
+async def test_passages_name_their_section_and_an_empty_answer_its_reason(alice, shelf, make):
+    assert "no document in this scope" in (await deep(alice, "fog horn"))["meta"]["notice"]
+    document = await shelf("# Lamps\n\n## Fog\n\nIn fog the keeper sounds a horn each minute.")
+    data = await deep(alice, "fog horn")
+    assert data["results"][0]["sectionPath"] == "Lamps > Fog"
+    assert "these words or a meaning" in (await deep(alice, "漁船の色"))["meta"]["notice"]
+    place = await make.collection(alice.client, items=[])
+    assert "no document in this scope" in (await deep(alice, "fog horn", collectionId=place["id"]))["meta"]["notice"]
+    body = {"chunkId": data["results"][0]["chunkId"], "direction": "next", "count": 200}
+    answer = (await alice.client.post("/v1/pd/expand", json=body)).json()["data"]
+    assert "over the cap" in answer["notice"]
+    fetched = await alice.client.get("/v1/search", params={"q": "fog horn"})
+    assert fetched.json()["data"]["documents"][0]["documentId"] == document["id"]
 
 
 @proves("PD-31")

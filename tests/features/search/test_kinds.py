@@ -326,7 +326,7 @@ async def test_search_links_to_every_kind_and_fetch_reads_each(alice, make, inde
     assert links.keys() == {f"{kind.removesuffix('s')}_{given[0]}" for kind, given in ids.items()}
     texts = {
         "prompts": "# Ask about kettles\n\nFor shops.\n\nWhich kettle boils fastest?",
-        "documents": "Descale the kettle with vinegar.",
+        "documents": "# Kettle care\n\nDescale the kettle with vinegar.",
         "collections": f"# Kettles\n\nAll that boils water.\n\n- Kettle care (document_{ids['documents'][0]})",
     }
     for kind, text in texts.items():

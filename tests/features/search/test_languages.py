@@ -187,6 +187,16 @@ async def test_words_that_others_use_are_no_rare_ones_in_a_language_that_is_alon
     assert rarity["german", "keep"] < rarity["english", "keeper"] < rarity["german", "katz"] / 100
 
 
+async def test_stop_words_are_no_rare_words_in_a_language_that_is_alone(alone, sql):
+    """However few the texts of another language are, each question would find them first."""
+    async with sql.acquire() as connection, connection.transaction():
+        await connection.execute("SELECT set_config('app.collections', '*', true)")
+        rows = await connection.fetch(
+            "SELECT language, term FROM search_query($1, 'document', 'What was the keeper of it')", alone.workspace_id
+        )
+    assert {(row["language"], row["term"]) for row in rows} == {("english", "keeper"), ("german", "keep")}
+
+
 @proves("SEARCH-MODE")
 async def test_meaning_does_not_speak_of_texts_that_the_model_cannot_read(alone):
     for query in ("translation", "art", "poem"):

@@ -126,7 +126,7 @@ async def test_a_crowd_of_copies_is_looked_behind_and_told(alice, make, index, m
     await make.document(alice.client, title="Diary", content="We walked up to the glacier and had bread.")
     await index.run(alice.workspace_id)
     for deeper, titles in (((10, 20, 100), ["Survey", "Diary"]), ((10, 20, 30), ["Survey"])):
-        monkeypatch.setattr("app.features.search.ranking.queries.DEEPER", deeper)
+        monkeypatch.setattr("app.features.search.ranking.queries.DEPTHS", deeper)
         answer = (await alice.client.get("/v1/search", params={"q": "glacier survey"})).json()
         assert [hit["title"] for hit in answer["data"]["documents"]] == titles
         assert ("Copies of few texts" in (answer["meta"].get("notice") or "")) == (titles == ["Survey"])

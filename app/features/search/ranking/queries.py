@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.store.tx import Tx
 
 CANDIDATES: Final = 100
-DEEPER: Final = (CANDIDATES, 1_000, 10_000)
+DEPTHS: Final = (CANDIDATES, 1_000, 10_000)
 """How many are looked at in turn where most are copies of few texts."""
 
 FINDABLE: Final = {
