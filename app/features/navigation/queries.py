@@ -209,8 +209,7 @@ WITH {live}, {words}, {near}, nearest AS MATERIALIZED (
 )
 SELECT NULL::uuid AS id, NULL::float8 AS words, NULL::float8 AS near, NULL::float8 AS cosine, false AS spoken,
        (SELECT min(whole) FROM bounds WHERE level = 'paragraph') AS bound,
-       (SELECT min(whole) FROM bounds WHERE level = 'turn') AS spoken_bound,
-       counted.total, counted.pending
+       (SELECT min(whole) FROM bounds WHERE level = 'turn') AS spoken_bound, counted.total, counted.pending
   FROM (SELECT count(*) AS total, count(*) FILTER (WHERE d.indexed_revision < d.revision) AS pending
           FROM documents d WHERE {scope}) AS counted
 UNION ALL
