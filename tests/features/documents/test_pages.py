@@ -255,7 +255,7 @@ async def test_pages_of_another_workspace_are_not_found(service, make, alice, pe
 
 @proves("DASH-404")
 async def test_what_is_no_page_is_told_to_a_person(person):
-    for path in ("/dashboard/nothing", "/dashboard/documents/x/y/z", "/dashboard/"):
+    for path in ("/dashboard/nothing", "/dashboard/documents/x/y/z", "/dashboard/nothing/"):
         answer = await person.get(path)
         assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
         assert "<h1" in answer.text
