@@ -180,7 +180,7 @@ async def test_a_text_that_does_not_fit_is_left_out_and_said(alice, make, index,
 
 @proves("SEARCH-AS-OF")
 async def test_a_conversation_of_many_turns_is_found_in_few_pieces(alice, make, index, now, monkeypatch):
-    turns = "\n\n".join(f"**S{n % 5}** (2024-01-16): said thing number {n} about zebras" for n in range(3_000))
+    turns = "\n\n".join(f"**S{n % 5}** (2024-01-16): said thing number {n} about zebras" for n in range(1_000))
     await make.document(alice.client, title="Long", content=turns)
     await make.document(alice.client, title="Short", content="A zebra.")
     await index.run(alice.workspace_id)
