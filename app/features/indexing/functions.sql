@@ -107,9 +107,8 @@ $function$;
 -- words. `rarity` is the term's inverse document frequency among all that the transaction may see of the level, and only
 -- what it may see has languages: both show in scores, and a key that is narrowed to collections must not learn from them
 -- which words others use. No compounds are taken apart for it, since each part would have to be looked for in what it
--- may see. Where a term is
--- in more than 2,000 chunks, whose ids are digests, those of a sixteenth of all ids are counted instead. `average` is the
--- mean length of the whole workspace's.
+-- may see. Where a term is in more than 2,000 chunks, whose ids are digests, those of a sixteenth of all ids are counted
+-- instead. `average` is the mean length of the whole workspace's.
 CREATE OR REPLACE FUNCTION search_query(p_workspace uuid, p_level text, p_text text)
 RETURNS TABLE (language text, major boolean, term text, weight float8, rarity float8, average float8)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 20 AS $function$
